@@ -11,9 +11,7 @@ export const print = (text: string) => process.stdout.write(`${text}\n`);
  * Runs one of the benchmark's commands: this process exits with what `main` gives, with 64 for wrong arguments, with 130 on
  * Ctrl-C, and with 1 after any other error.
  */
-export async function runCommand(
-  main: (args: readonly string[], stop: AbortSignal) => Promise<number>,
-): Promise<void> {
+export async function runCommand(main: (args: readonly string[], stop: AbortSignal) => Promise<number>): Promise<void> {
   try {
     process.exitCode = await main(process.argv.slice(2), stopSignal());
   } catch (error) {

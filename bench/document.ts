@@ -7,9 +7,7 @@ const DOCS = new URL('../../docs/', import.meta.url);
 
 /** A table in Markdown that can be read as it is. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((title, column) =>
-    Math.max(3, title.length, ...rows.map((row) => row[column]?.length ?? 0)),
-  );
+  const widths = head.map((title, column) => Math.max(3, title.length, ...rows.map((row) => row[column]?.length ?? 0)));
   const line = (cells: readonly string[]) =>
     `| ${widths.map((width, column) => (cells[column] ?? '').padEnd(width)).join(' | ')} |`;
   return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');

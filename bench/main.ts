@@ -16,8 +16,7 @@ function isWhole({ loads }: BenchOptions, { figures }: BenchResult): boolean {
   return (
     PUBLISHED.every((concurrency) => measured.includes(concurrency)) &&
     figures.every(
-      ({ systems }) =>
-        systems.size === SYSTEM_NAMES.length && SYSTEM_NAMES.every((name) => systems.has(name)),
+      ({ systems }) => systems.size === SYSTEM_NAMES.length && SYSTEM_NAMES.every((name) => systems.has(name)),
     )
   );
 }

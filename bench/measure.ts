@@ -70,12 +70,7 @@ export interface MeasureOptions {
   readonly repeatsRefused?: boolean;
 }
 
-function paid(
-  target: LoadTarget,
-  name: string,
-  { payments, concurrency }: Load,
-  repeatsRefused = false,
-): LoadOrder {
+function paid(target: LoadTarget, name: string, { payments, concurrency }: Load, repeatsRefused = false): LoadOrder {
   return { kind: 'make', name, target, payments, pace: { concurrency }, payer: 'pays', repeatsRefused };
 }
 
@@ -113,11 +108,7 @@ export async function measure(
   const { processes } = running;
   const make = (part: string, count: number) => {
     const order = { payments: count, concurrency };
-    return load(
-      process,
-      paid(running.target, `${name}-c${concurrency}-${part}`, order, repeatsRefused),
-      'done',
-    );
+    return load(process, paid(running.target, `${name}-c${concurrency}-${part}`, order, repeatsRefused), 'done');
   };
   const { ids: first } = await make('first', RAMP_UP * concurrency);
   await running.events(first);

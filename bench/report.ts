@@ -26,18 +26,14 @@ export function toJson({ payments, concurrency, systems }: LoadFigures): string 
         },
       ]),
     ),
-    ratios: Object.fromEntries(
-      Object.entries(ratios(systems)).map(([name, ratio]) => [name, round(ratio, 2)]),
-    ),
+    ratios: Object.fromEntries(Object.entries(ratios(systems)).map(([name, ratio]) => [name, round(ratio, 2)])),
   });
 }
 
 /** Tables of everything that was measured, with what was left out and what failed. */
 export function toTables(result: BenchResult): string {
   const sections = result.figures.map((load) => {
-    const compared = Object.entries(ratios(load.systems)).map(
-      ([name, ratio]) => `${name} ${ratio.toFixed(2)}`,
-    );
+    const compared = Object.entries(ratios(load.systems)).map(([name, ratio]) => `${name} ${ratio.toFixed(2)}`);
     const title = `**${load.concurrency === 1 ? 'One payment' : `${load.concurrency} payments`} at a time** (${load.payments} payments)`;
     return [
       title,
@@ -78,16 +74,7 @@ function throughputTable({ systems }: LoadFigures): string {
 
 function costTable({ systems }: LoadFigures): string {
   return table(
-    [
-      'a payment',
-      'CPU ms',
-      'of which',
-      'events',
-      'bytes stored',
-      'load CPU ms',
-      'load delay p99',
-      'other work',
-    ],
+    ['a payment', 'CPU ms', 'of which', 'events', 'bytes stored', 'load CPU ms', 'load delay p99', 'other work'],
     [...systems].map(([name, run]) => [
       name,
       totalCpu(run).toFixed(1),

@@ -93,9 +93,7 @@ Environment:
 Exit code: 0 when it was asked to stop, 1 when a part of it failed, 78 when a
 setting is wrong.`,
     )
-    .action(() =>
-      untilDone(async (stop) => (await import('../stack/start/run-start.js')).runStart({ stop })),
-    );
+    .action(() => untilDone(async (stop) => (await import('../stack/start/run-start.js')).runStart({ stop })));
 
   program
     .command('shop')
@@ -115,9 +113,7 @@ Environment:
 Exit code: that of "start".`,
     )
     .action(() =>
-      untilDone(async (stop) =>
-        (await import('../stack/start/run-start.js')).runStart({ stop, withShop: true }),
-      ),
+      untilDone(async (stop) => (await import('../stack/start/run-start.js')).runStart({ stop, withShop: true })),
     );
 
   program.commandsGroup('Payments:');

@@ -73,18 +73,11 @@ export async function findTarget(options: TargetOptions, env = process.env): Pro
     );
   }
   const apiKey = key ?? (start !== undefined && isSame(url, start.apiUrl) ? keyOf(start) : undefined);
-  if (apiKey === undefined)
-    throw new UsageError(`which API key for ${url}? Set SANAGA_API_KEY, or give --api-key.`);
+  if (apiKey === undefined) throw new UsageError(`which API key for ${url}? Set SANAGA_API_KEY, or give --api-key.`);
   return { url, apiKey };
 }
 
-function keyOf({
-  running,
-  secrets,
-}: {
-  readonly running: Running;
-  readonly secrets: { readonly apiKey: string };
-}) {
+function keyOf({ running, secrets }: { readonly running: Running; readonly secrets: { readonly apiKey: string } }) {
   return running.hasGeneratedKey ? secrets.apiKey : undefined;
 }
 

@@ -401,8 +401,7 @@ class Statements {
 /** @throws {TypeError} for what can't be a day, and could lead to another address. */
 function statementOf(date: string, params: { readonly version?: number }) {
   refuseNoObject('params', params);
-  if (typeof date !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(date))
-    throw new TypeError(`not a day: ${said(date)}`);
+  if (typeof date !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(date)) throw new TypeError(`not a day: ${said(date)}`);
   const query = { version: params.version };
   return { method: 'GET', path: `/v1/statements/${date}`, query, changes: 'nothing' } as const;
 }
@@ -418,11 +417,7 @@ async function askPayment(
   return (await send<Payment>({ ...request, expects: PAYMENT_FIELDS }, options)).body;
 }
 
-async function askList<Item>(
-  send: Send,
-  path: string,
-  options: RequestOptions | undefined,
-): Promise<readonly Item[]> {
+async function askList<Item>(send: Send, path: string, options: RequestOptions | undefined): Promise<readonly Item[]> {
   const request = { method: 'GET', path, changes: 'nothing', expects: ['data'] } as const;
   return (await send<{ readonly data: readonly Item[] }>(request, options)).body.data;
 }
@@ -452,8 +447,7 @@ async function create(
 
 /** @throws {TypeError} for what can't be a payment's id, and could lead to another address. */
 function pathOf(resource: 'collections' | 'payouts' | 'payments', id: string): string {
-  if (typeof id !== 'string' || !/^(col|pay)_[\w-]+$/.test(id))
-    throw new TypeError(`not a payment's id: ${said(id)}`);
+  if (typeof id !== 'string' || !/^(col|pay)_[\w-]+$/.test(id)) throw new TypeError(`not a payment's id: ${said(id)}`);
   return `/v1/${resource}/${id}`;
 }
 

@@ -189,10 +189,7 @@ function fieldJson(field: string, value: unknown): string | undefined {
 }
 
 /** @throws {TypeError} for a time limit that is none, or a number of retries that would never end. */
-function refuseWrongNumbers({
-  timeoutMs,
-  maxRetries,
-}: Pick<RequestOptions, 'timeoutMs' | 'maxRetries'>): void {
+function refuseWrongNumbers({ timeoutMs, maxRetries }: Pick<RequestOptions, 'timeoutMs' | 'maxRetries'>): void {
   if (timeoutMs !== undefined) refuseWrongMs('timeoutMs', timeoutMs);
   if (maxRetries !== undefined && !(Number.isSafeInteger(maxRetries) && maxRetries >= 0)) {
     throw new TypeError(`maxRetries must be a whole number from 0, and not ${said(maxRetries)}`);
@@ -318,12 +315,7 @@ function readRetryAfter(header: string | null): number | undefined {
 }
 
 /** Codes of failures before a connection stood, so that nothing was sent. Not every runtime tells. */
-const NOT_CONNECTED: readonly unknown[] = [
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'UND_ERR_CONNECT_TIMEOUT',
-];
+const NOT_CONNECTED: readonly unknown[] = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'];
 
 function toConnectionError(error: unknown, base: string): ConnectionError {
   // fetch hides the reason in its cause. Errors may be of another realm, where `instanceof` doesn't know them.

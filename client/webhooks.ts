@@ -67,10 +67,7 @@ function checkTime(timestamp: string, toleranceMs: number): void {
   const ageMs = Date.now() - Number(timestamp) * 1_000;
   const seconds = Math.round(Math.abs(ageMs) / 1_000);
   if (ageMs > toleranceMs) {
-    throw refused(
-      'too_old',
-      `The webhook was signed ${seconds} s ago: it is old, or the clock here is fast.`,
-    );
+    throw refused('too_old', `The webhook was signed ${seconds} s ago: it is old, or the clock here is fast.`);
   }
   if (ageMs < -toleranceMs) {
     throw refused('too_new', `The webhook was signed ${seconds} s in the future: the clock here is slow.`);
@@ -164,8 +161,7 @@ function toKey(secret: string): Uint8Array<ArrayBuffer> {
 function toBytes(body: string | Uint8Array | ArrayBuffer): Uint8Array<ArrayBuffer> {
   if (typeof body === 'string') return encode(body);
   // `instanceof` would miss the buffers of another realm, such as an edge runtime's.
-  const isBuffer =
-    ArrayBuffer.isView(body) || Object.prototype.toString.call(body) === '[object ArrayBuffer]';
+  const isBuffer = ArrayBuffer.isView(body) || Object.prototype.toString.call(body) === '[object ArrayBuffer]';
   if (isBuffer) return Uint8Array.from(new Uint8Array(body));
   throw new TypeError('verifyWebhook needs the raw body, as text or bytes: verify it before you parse it');
 }

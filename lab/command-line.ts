@@ -63,10 +63,7 @@ export const CHAOS = usageOf(
  *
  * @throws UsageError if they are invalid
  */
-export function readCommandLine<Options>(
-  { schema, defaults }: Usage<Options>,
-  args: readonly string[],
-): Options {
+export function readCommandLine<Options>({ schema, defaults }: Usage<Options>, args: readonly string[]): Options {
   const read = schema.safeParse(valuesOf(args, defaults));
   if (read.success) return read.data;
   const [issue] = read.error.issues;
@@ -100,9 +97,7 @@ function usageOf<Options>(
 }
 
 function valuesOf(args: readonly string[], defaults: Readonly<Record<string, string>>): unknown {
-  const valued = Object.entries(defaults).map(
-    ([name, value]) => [name, { type: 'string', default: value }] as const,
-  );
+  const valued = Object.entries(defaults).map(([name, value]) => [name, { type: 'string', default: value }] as const);
   const options = { ...Object.fromEntries(valued), json: { type: 'boolean', default: false } as const };
   try {
     return parseArgs({ args: [...args], options }).values;

@@ -31,9 +31,7 @@ await runProgram(EXPLORE, async ({ depth, states, seconds, stories, walks, seed,
 
 /** Random walks, each printed with its seed if it breaks a rule. */
 async function playWalks(walks: number, seed: number, json: boolean): Promise<number> {
-  const result = await walkInThreads({ walks, seed }, (broken) =>
-    (json ? progress : write)(describeBroken(broken)),
-  );
+  const result = await walkInThreads({ walks, seed }, (broken) => (json ? progress : write)(describeBroken(broken)));
   write(JSON.stringify(result));
   return result.violations === 0 ? 0 : 1;
 }

@@ -295,10 +295,7 @@ export class Ledger {
     this.#timers.get(entry)?.();
     this.#timers.delete(entry);
     if (isFinal(entry)) return;
-    const due = Math.min(
-      entry.settlement?.at ?? Number.POSITIVE_INFINITY,
-      entry.expiresAt ?? Number.POSITIVE_INFINITY,
-    );
+    const due = Math.min(entry.settlement?.at ?? Number.POSITIVE_INFINITY, entry.expiresAt ?? Number.POSITIVE_INFINITY);
     if (due === Number.POSITIVE_INFINITY) return;
     const run = () => {
       this.#timers.delete(entry);

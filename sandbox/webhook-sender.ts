@@ -96,8 +96,7 @@ export class WebhookSender {
     const earlier = this.#held.get(entry) ?? new Set();
     this.#held.delete(entry);
     const deliveries = planDeliveries(wireTransaction(entry, { skewMs }), webhookFaults);
-    for (const delivery of deliveries)
-      this.#schedule(entry, delivery, at + delayMs + delivery.delayMs, earlier);
+    for (const delivery of deliveries) this.#schedule(entry, delivery, at + delayMs + delivery.delayMs, earlier);
     if (deliveries.some(({ isGenuine }) => isGenuine)) return;
     entry.notifications.push({ status, at, faults: ['webhookDrop'], tries: [], acknowledged: false });
   }

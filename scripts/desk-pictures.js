@@ -62,9 +62,7 @@ async function running() {
 
 async function takePictures(ports) {
   const { payoutApiKey } = JSON.parse(await readFile(join(folder, '.sanaga/secrets.json'), 'utf8'));
-  const [api, desk, sandbox] = [ports.api, ports.desk, ports.sandbox].map(
-    (port) => `http://127.0.0.1:${port}`,
-  );
+  const [api, desk, sandbox] = [ports.api, ports.desk, ports.sandbox].map((port) => `http://127.0.0.1:${port}`);
 
   // A payout that the provider never took, and two for which somebody made a transaction by hand, of another amount.
   const missing = await payOut({

@@ -16,8 +16,7 @@ const all = JSON.parse(
   }),
 );
 
-const isForDevelopment = ({ properties = [] }) =>
-  properties.some(({ name }) => name === 'cdx:npm:package:development');
+const isForDevelopment = ({ properties = [] }) => properties.some(({ name }) => name === 'cdx:npm:package:development');
 
 const components = all.components.filter((component) => !isForDevelopment(component));
 const kept = new Set([all.metadata.component, ...components].map((component) => component['bom-ref']));

@@ -11,9 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const { startPostgres } = await import('../build/bench/servers/postgres.js');
-const { buildTemporalServer, startTemporalOnPostgres } = await import(
-  '../build/bench/servers/temporal-on-postgres.js'
-);
+const { buildTemporalServer, startTemporalOnPostgres } = await import('../build/bench/servers/temporal-on-postgres.js');
 
 const TESTS = ['test/e2e/payments.test.ts', 'test/e2e/merchants.test.ts'];
 
@@ -31,11 +29,7 @@ try {
   servers.unshift(temporal);
   say(`temporal server: ${temporal.target.address}, on ${postgres.url('temporal')}`);
   const given = process.argv.slice(2);
-  const jest = [
-    '--experimental-vm-modules',
-    '--disable-warning=ExperimentalWarning',
-    'node_modules/jest/bin/jest.js',
-  ];
+  const jest = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js'];
   const child = spawn(process.execPath, [...jest, '--runInBand', ...(given.length > 0 ? given : TESTS)], {
     env: { ...process.env, E2E_TEMPORAL_ADDRESS: temporal.target.address },
     stdio: 'inherit',

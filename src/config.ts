@@ -124,10 +124,7 @@ const xaf = z
 /** The last segment of a URL path: with any other character, the address could never match. */
 const webhookToken = z
   .string()
-  .regex(
-    /^[A-Za-z0-9_-]{16,200}$/,
-    'must be 16 to 200 letters, digits, - and _: make one with `openssl rand -hex 24`',
-  );
+  .regex(/^[A-Za-z0-9_-]{16,200}$/, 'must be 16 to 200 letters, digits, - and _: make one with `openssl rand -hex 24`');
 
 const encryption = {
   ENCRYPTION: z.enum(['on', 'off'], 'must be on or off').default('on'),
@@ -244,8 +241,7 @@ const schemas = {
     })
     .superRefine(
       ({ API_KEYS, MERCHANTS_FILE, MERCHANT_WEBHOOK_URL }, context) => {
-        const refuse = (path: string, message: string) =>
-          context.addIssue({ code: 'custom', path: [path], message });
+        const refuse = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
         if (MERCHANTS_FILE !== undefined) {
           if (API_KEYS !== undefined) refuse('API_KEYS', ONE_DESCRIPTION);
           if (MERCHANT_WEBHOOK_URL !== undefined) refuse('MERCHANT_WEBHOOK_URL', ONE_DESCRIPTION);
@@ -312,22 +308,18 @@ const schemas = {
       RECORDS_URL: databaseUrl.optional(),
     })
     .refine(
-      ({ MERCHANT_WEBHOOK_URL: url, MERCHANT_WEBHOOK_SECRET: secret }) =>
-        url === undefined || secret !== undefined,
+      ({ MERCHANT_WEBHOOK_URL: url, MERCHANT_WEBHOOK_SECRET: secret }) => url === undefined || secret !== undefined,
       {
         path: ['MERCHANT_WEBHOOK_SECRET'],
         error: 'must be set when MERCHANT_WEBHOOK_URL is: notifications are never sent unsigned',
         when: areRead('MERCHANT_WEBHOOK_URL', 'MERCHANT_WEBHOOK_SECRET'),
       },
     )
-    .refine(
-      (settings) => settings.MERCHANTS_FILE === undefined || settings.MERCHANT_WEBHOOK_URL === undefined,
-      {
-        path: ['MERCHANT_WEBHOOK_URL'],
-        error: ONE_DESCRIPTION,
-        when: areRead('MERCHANTS_FILE', 'MERCHANT_WEBHOOK_URL'),
-      },
-    )
+    .refine((settings) => settings.MERCHANTS_FILE === undefined || settings.MERCHANT_WEBHOOK_URL === undefined, {
+      path: ['MERCHANT_WEBHOOK_URL'],
+      error: ONE_DESCRIPTION,
+      when: areRead('MERCHANTS_FILE', 'MERCHANT_WEBHOOK_URL'),
+    })
     .refine(hasKeys, KEYS_MISSING),
   codec: z
     .object({
@@ -354,15 +346,12 @@ const schemas = {
         ),
       {
         path: ['API_KEYS'],
-        error:
-          'has no key with the scope review, and neither has MERCHANTS_FILE: nobody could read a payment',
+        error: 'has no key with the scope review, and neither has MERCHANTS_FILE: nobody could read a payment',
         when: areRead('API_KEYS', 'MERCHANTS_FILE', 'CODEC_UI_TOKEN'),
       },
     )
     .refine(hasKeys, KEYS_MISSING),
-  records: z
-    .object({ ...encryption, LOG_LEVEL: logLevel, RECORDS_URL: databaseUrl })
-    .refine(hasKeys, KEYS_MISSING),
+  records: z.object({ ...encryption, LOG_LEVEL: logLevel, RECORDS_URL: databaseUrl }).refine(hasKeys, KEYS_MISSING),
 };
 
 /** Settings that can be kept in a file instead, whose path is in the setting with `_FILE` at its end. */
@@ -381,11 +370,8 @@ export const SECRET_SETTINGS = [
 
 /** A rule about several settings is checked when each of them is valid by itself, whatever else is wrong. */
 function areRead(...names: readonly string[]) {
-  return ({
-    issues,
-  }: {
-    readonly issues: readonly { readonly path?: readonly PropertyKey[] | undefined }[];
-  }) => !issues.some(({ path }) => names.includes(String(path?.[0])));
+  return ({ issues }: { readonly issues: readonly { readonly path?: readonly PropertyKey[] | undefined }[] }) =>
+    !issues.some(({ path }) => names.includes(String(path?.[0])));
 }
 
 function hasPort(address: string): boolean {
@@ -424,9 +410,7 @@ export function readConfig<P extends Part>(
     .filter(({ path: [name] }) => !unread.includes(String(name)))
     .map((issue) => {
       const name = String(issue.path[0]);
-      return given[name] === undefined && issue.code !== 'custom'
-        ? `${name} is not set`
-        : `${name} ${issue.message}`;
+      return given[name] === undefined && issue.code !== 'custom' ? `${name} is not set` : `${name} ${issue.message}`;
     });
   throw new ConfigError([...mistakes.map(({ line }) => line), ...lines].join('\n'));
 }

@@ -34,7 +34,6 @@ export const encryptionKeys = z.string().transform((value, context): readonly Na
   });
   const ids = keys.map(({ id }) => id);
   const twice = ids.find((id, index) => ids.indexOf(id) !== index);
-  if (twice !== undefined)
-    refuse(`has the id ${twice} twice: what a key has encrypted names the key by its id alone`);
+  if (twice !== undefined) refuse(`has the id ${twice} twice: what a key has encrypted names the key by its id alone`);
   return keys;
 });

@@ -60,8 +60,7 @@ function unrounded(_: string, value: unknown, number?: { readonly source?: strin
 
 /** @param source a number as JSON has it, such as `5e3` */
 export function isWhole(source: string): boolean {
-  const [, whole = '', fraction = '', exponent = '0'] =
-    /^-?(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(source) ?? [];
+  const [, whole = '', fraction = '', exponent = '0'] = /^-?(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(source) ?? [];
   const digits = whole + fraction;
   let significant = digits.length;
   while (digits[significant - 1] === '0') significant -= 1;

@@ -106,18 +106,14 @@ export const apiKeys = z
         );
       }
       const scopes = z.array(z.enum(SCOPES)).safeParse(scopeList.split('+'));
-      if (!scopes.success)
-        return problem(`(${name}) has an unknown scope; the scopes are ${SCOPES.join(', ')}`);
+      if (!scopes.success) return problem(`(${name}) has an unknown scope; the scopes are ${SCOPES.join(', ')}`);
       const digest = DIGEST.exec(secret)?.[1]?.toLowerCase();
       if (digest === undefined && DIGEST_PREFIX.test(secret)) {
-        return problem(
-          `(${name}) has an invalid digest: sha256- must be followed by the 64 hex digits of a SHA-256`,
-        );
+        return problem(`(${name}) has an invalid digest: sha256- must be followed by the 64 hex digits of a SHA-256`);
       }
       const sha256 = digest ?? sha256Of(secret);
       const other = seen.get(sha256);
-      if (other !== undefined)
-        return problem(`(${name}) has the same secret as ${other}: each key needs its own`);
+      if (other !== undefined) return problem(`(${name}) has the same secret as ${other}: each key needs its own`);
       seen.set(sha256, `entry ${index + 1} (${name})`);
       return [{ name, sha256, scopes: scopes.data }];
     });
@@ -146,14 +142,10 @@ export function hasPayments({ keys }: Pick<Merchant, 'keys'>): boolean {
 
 /** The names of those who can decide on payments in REVIEW. Keys of one name count as one person. */
 export function decidersAmong(merchants: readonly Pick<Merchant, 'name' | 'keys'>[]): string[] {
-  return merchants
-    .filter(({ keys }) => keys.some(({ scopes }) => scopes.includes('review')))
-    .map(({ name }) => name);
+  return merchants.filter(({ keys }) => keys.some(({ scopes }) => scopes.includes('review'))).map(({ name }) => name);
 }
 
-const limit = z
-  .int('must be a whole number of XAF')
-  .min(MINIMUM_AMOUNT, `must be at least ${MINIMUM_AMOUNT} XAF`);
+const limit = z.int('must be a whole number of XAF').min(MINIMUM_AMOUNT, `must be at least ${MINIMUM_AMOUNT} XAF`);
 
 const merchant = z.strictObject({
   name: z.string().regex(/^[a-zA-Z0-9-]{1,40}$/, 'must have 1 to 40 letters, digits and "-"'),
@@ -163,9 +155,7 @@ const merchant = z.strictObject({
         .string()
         .regex(/^[0-9a-fA-F]{64}$/, "must be the 64 hex digits of the secret's SHA-256")
         .toLowerCase(),
-      scopes: z
-        .array(z.enum(SCOPES, `must be one of ${SCOPES.join(', ')}`))
-        .min(1, 'must have at least one scope'),
+      scopes: z.array(z.enum(SCOPES, `must be one of ${SCOPES.join(', ')}`)).min(1, 'must have at least one scope'),
     }),
   ),
   webhooks: z
@@ -173,9 +163,7 @@ const merchant = z.strictObject({
       z.strictObject({
         url: httpUrl,
         secrets: z
-          .array(
-            z.string().refine(isWebhookSecret, `must be a Standard Webhooks secret: ${WEBHOOK_SECRET_FORM}`),
-          )
+          .array(z.string().refine(isWebhookSecret, `must be a Standard Webhooks secret: ${WEBHOOK_SECRET_FORM}`))
           .min(1, 'must have one secret, or two while it is being changed')
           .max(2, 'must have one secret, or two while it is being changed'),
         types: z
@@ -214,8 +202,7 @@ const merchantsSchema = z
       name(one.name, [...at, 'name']);
       for (const [number, { sha256 }] of one.keys.entries()) key(sha256, [...at, 'keys', number, 'sha256']);
       const url = once('each webhook of a merchant needs its own address');
-      for (const [number, webhook] of one.webhooks.entries())
-        url(webhook.url, [...at, 'webhooks', number, 'url']);
+      for (const [number, webhook] of one.webhooks.entries()) url(webhook.url, [...at, 'webhooks', number, 'url']);
     }
   });
 

@@ -60,11 +60,7 @@ const goOn = (): void => undefined;
  * @param graceMs how long it may still take once `stop` is aborted, in ms
  * @throws what the promise rejects with
  */
-export async function orStopped<T>(
-  promise: Promise<T>,
-  stop: AbortSignal,
-  graceMs = 0,
-): Promise<T | undefined> {
+export async function orStopped<T>(promise: Promise<T>, stop: AbortSignal, graceMs = 0): Promise<T | undefined> {
   const over = new AbortController();
   const { signal } = over;
   const stopped = async (): Promise<undefined> => {
@@ -138,10 +134,7 @@ export async function isNamespaceReady(required: RequiredNamespace): Promise<boo
   try {
     result = await setUpNamespace(connection, namespace);
   } catch (error) {
-    logger.warn(
-      { err: error, namespace },
-      'the namespace could not be checked yet: Temporal does not answer',
-    );
+    logger.warn({ err: error, namespace }, 'the namespace could not be checked yet: Temporal does not answer');
     return false;
   }
   if (result.gaps.length === 0) return true;
@@ -163,9 +156,7 @@ export async function untilNamespaceIsReady(required: RequiredNamespace, stop: A
 function instructions(namespace: string, { gaps, refusals }: SetupResult): string {
   return [
     describeGaps(namespace, gaps),
-    ...(refusals.length === 0
-      ? []
-      : [`Temporal refused to let this process change it: ${refusals.join('; ')}.`]),
+    ...(refusals.length === 0 ? [] : [`Temporal refused to let this process change it: ${refusals.join('; ')}.`]),
     "Set it up with Temporal's command line, against the same server, and start again:",
     ...setupCommands(namespace, gaps).map((command) => `  ${command}`),
   ].join('\n');

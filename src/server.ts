@@ -31,18 +31,10 @@ await runProcess(async (stop) => {
   const config = readConfig('api', process.env);
   const logger = createLogger('api', config.LOG_LEVEL);
   const target = loadTemporalTarget(withTemporalApiKey(process.env));
-  const tracing = await startTracing(
-    'sanaga-api',
-    config.OTEL_EXPORTER_OTLP_ENDPOINT,
-    config.OTEL_TRACES_SAMPLER_ARG,
-  );
+  const tracing = await startTracing('sanaga-api', config.OTEL_EXPORTER_OTLP_ENDPOINT, config.OTEL_TRACES_SAMPLER_ARG);
   const registry = createRegistry();
   const encryption = encryptionOf(config, codecMetrics(registry));
-  const client = connectClient(
-    target,
-    encryption,
-    tracing && { interceptors: { workflow: [temporalCalls] } },
-  );
+  const client = connectClient(target, encryption, tracing && { interceptors: { workflow: [temporalCalls] } });
   const providers = createProviderServices(config, { onCall: providerMetrics(registry) }, tracing);
   const records = openRecords(config, encryption, logger);
   const shutdown = new Shutdown();

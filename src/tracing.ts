@@ -85,8 +85,9 @@ export async function startTracing(
 
 /** Begins to trace, wherever the spans go. */
 export async function traceTo(processor: SpanProcessor, service: string, share = 1): Promise<Tracing> {
-  const [{ TracerProvider, TraceIdRatioBasedSampler }, { defaultResource, resourceFromAttributes }] =
-    await Promise.all([import('@opentelemetry/sdk-trace'), import('@opentelemetry/resources')]);
+  const [{ TracerProvider, TraceIdRatioBasedSampler }, { defaultResource, resourceFromAttributes }] = await Promise.all(
+    [import('@opentelemetry/sdk-trace'), import('@opentelemetry/resources')],
+  );
   const ids = new PaymentIds();
   const provider = new TracerProvider({
     resource: defaultResource().merge(

@@ -15,9 +15,7 @@ export function visible(text: string): string {
 
 /** The same for text of several lines, with tabs. */
 export function visibleLines(text: string): string {
-  return text.replace(UNSEEN, (character) =>
-    character === '\n' || character === '\t' ? character : '\uFFFD',
-  );
+  return text.replace(UNSEEN, (character) => (character === '\n' || character === '\t' ? character : '\uFFFD'));
 }
 
 /** JSON in one line that shows all of its characters, and means the same: what nobody sees is written as an escape. */

@@ -30,12 +30,7 @@ import {
 import { type Encryption, encryptionOf } from './temporal/encryption.js';
 import { startTracing } from './tracing.js';
 import { loggingRuntime } from './worker/log.js';
-import {
-  installMeasuredRuntime,
-  measuredNotifier,
-  paymentMetrics,
-  startSdkCounters,
-} from './worker/metrics.js';
+import { installMeasuredRuntime, measuredNotifier, paymentMetrics, startSdkCounters } from './worker/metrics.js';
 import { createPaymentWorker } from './worker/payment-worker.js';
 
 /** The workflows, bundled when the project was built. */
@@ -114,8 +109,7 @@ await runProcess(async (stop) => {
       encryption,
       activities: createActivities({ providers, merchant, restoredAt: config.TEMPORAL_RESTORED_AT }),
       statementSteps:
-        keeping &&
-        createStatementSteps({ ...keeping, providers, taskQueue: config.TEMPORAL_TASK_QUEUE, logger }),
+        keeping && createStatementSteps({ ...keeping, providers, taskQueue: config.TEMPORAL_TASK_QUEUE, logger }),
       measures,
       tracing,
       workflowBundle: { codePath: WORKFLOW_BUNDLE },
@@ -139,12 +133,7 @@ await runProcess(async (stop) => {
     if (stop.aborted) worker.shutdown();
     logger.info({ taskQueue: config.TEMPORAL_TASK_QUEUE, namespace: target.namespace }, 'worker is running');
     const ended = new AbortController();
-    const recording = keepRecords(
-      keeping,
-      config.TEMPORAL_TASK_QUEUE,
-      logger,
-      AbortSignal.any([stop, ended.signal]),
-    );
+    const recording = keepRecords(keeping, config.TEMPORAL_TASK_QUEUE, logger, AbortSignal.any([stop, ended.signal]));
     try {
       const running = worker.run().then(() => 'ended');
       if ((await orStopped(running, stop, config.WORKER_SHUTDOWN_GRACE + LEAVE_MS)) === undefined) {
@@ -211,12 +200,7 @@ async function connectPatiently(
 }
 
 /** What recording payments and making statements needs, if there is a database for it. Payments go on without. */
-function openKeeping(
-  config: Config<'worker'>,
-  target: TemporalTarget,
-  encryption: Encryption,
-  logger: Logger,
-) {
+function openKeeping(config: Config<'worker'>, target: TemporalTarget, encryption: Encryption, logger: Logger) {
   try {
     const records = openRecords(config, encryption, logger);
     // Its own: the worker's can't give up a call when it has to stop.
@@ -238,15 +222,15 @@ async function keepRecords(
   const recording = runRecorder({ ...keeping, logger }, stop).catch((error: unknown) => {
     logger.error({ err: error }, 'the recorder has ended: payments go on, and are not recorded');
   });
-  const scheduling = endingWith(keeping.client, stop, () =>
-    scheduleStatements(keeping.client, taskQueue),
-  ).catch((error: unknown) => {
-    if (stop.aborted) return;
-    logger.error(
-      { err: error },
-      'the daily statement could not be scheduled: unless it was before, none is made until a worker that starts can do so',
-    );
-  });
+  const scheduling = endingWith(keeping.client, stop, () => scheduleStatements(keeping.client, taskQueue)).catch(
+    (error: unknown) => {
+      if (stop.aborted) return;
+      logger.error(
+        { err: error },
+        'the daily statement could not be scheduled: unless it was before, none is made until a worker that starts can do so',
+      );
+    },
+  );
   await Promise.all([recording, scheduling]);
 }
 

@@ -35,16 +35,14 @@ function importsBetweenRooms(): string[] {
   const files = globSync(rooms, { cwd: root, exclude: ['bench/peers/**'] });
   const arrows = files.flatMap((file) => {
     const source = readFileSync(posix.join(root, file), 'utf8');
-    return [...source.matchAll(/(?:\bfrom |\bimport\()'(\.[^']+|sanaga\/client)'/g)].map(
-      ([, target = '']) => {
-        const path = posix.join(posix.dirname(file), target.replace(/\.js$/, '.ts'));
-        const imported = target.startsWith('.') ? path : 'client/index.ts';
-        const isProduct = file.startsWith('src/');
-        // The sandbox may import the provider's schemas alone, which the picture shows.
-        const isSandbox = file.startsWith('sandbox/');
-        return [roomOf(file, isProduct), roomOf(imported, isProduct || isSandbox)] as const;
-      },
-    );
+    return [...source.matchAll(/(?:\bfrom |\bimport\()'(\.[^']+|sanaga\/client)'/g)].map(([, target = '']) => {
+      const path = posix.join(posix.dirname(file), target.replace(/\.js$/, '.ts'));
+      const imported = target.startsWith('.') ? path : 'client/index.ts';
+      const isProduct = file.startsWith('src/');
+      // The sandbox may import the provider's schemas alone, which the picture shows.
+      const isSandbox = file.startsWith('sandbox/');
+      return [roomOf(file, isProduct), roomOf(imported, isProduct || isSandbox)] as const;
+    });
   });
   const between = arrows.filter(([from, to]) => from !== to && from !== undefined && to !== undefined);
   return [...new Set(between.map(([from, to]) => `${from} --> ${to}`))].sort();

@@ -6,14 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { MAX_FIRST_SEND_AGE_MS } from '../src/activities/unless-reset.js';
-import {
-  ConfigError,
-  merchantsOf,
-  type Part,
-  readConfig,
-  SECRET_SETTINGS,
-  settingNames,
-} from '../src/config.js';
+import { ConfigError, merchantsOf, type Part, readConfig, SECRET_SETTINGS, settingNames } from '../src/config.js';
 import { ENCRYPTION_KEYS } from './support/test-encryption.js';
 
 const WEBHOOK_SECRET = `whsec_${Buffer.alloc(32).toString('base64')}`;
@@ -67,9 +60,7 @@ describe('the settings', () => {
 
   it('take the slashes off the end of an address that paths are appended to', () => {
     const settings = { DESK_URL: 'https://desk.example/pay//', TEMPORAL_UI_URL: 'http://127.0.0.1:8080/' };
-    expect(
-      readConfig('api', { ...api, ...settings, PROVIDER_PAYOUT_URL: 'https://a.example' }),
-    ).toMatchObject({
+    expect(readConfig('api', { ...api, ...settings, PROVIDER_PAYOUT_URL: 'https://a.example' })).toMatchObject({
       DESK_URL: 'https://desk.example/pay',
       TEMPORAL_UI_URL: 'http://127.0.0.1:8080',
       PROVIDER_PAYOUT_URL: 'https://a.example',
@@ -122,8 +113,7 @@ describe('the settings', () => {
     'MERCHANT_WEBHOOK_TIMEOUT must be between 100ms and 9s: Temporal ends an attempt to send a notification after 10s';
   const resolveBounds = 'RESOLVE_AFTER must be between 15s and 7d: the provider may list a transaction late';
   const graceBounds = 'WORKER_SHUTDOWN_GRACE must be between 1s and 2m';
-  const token =
-    'WEBHOOK_TOKEN must be 16 to 200 letters, digits, - and _: make one with `openssl rand -hex 24`';
+  const token = 'WEBHOOK_TOKEN must be 16 to 200 letters, digits, - and _: make one with `openssl rand -hex 24`';
   const notADuration = 'must be a duration such as 500ms, 90s, 15m, 24h or 2d';
 
   it.each<['api' | 'worker', Record<string, string>, string]>([
@@ -199,11 +189,7 @@ describe('the settings', () => {
       { WORKER_METRICS_ADDRESS: '127.0.0.1:65536' },
       'WORKER_METRICS_ADDRESS must have a port from 1 to 65535',
     ],
-    [
-      'worker',
-      { WORKER_METRICS_ADDRESS: 'here' },
-      'WORKER_METRICS_ADDRESS must be an address such as 127.0.0.1:9464',
-    ],
+    ['worker', { WORKER_METRICS_ADDRESS: 'here' }, 'WORKER_METRICS_ADDRESS must be an address such as 127.0.0.1:9464'],
     ['api', { API_METRICS_ADDRESS: ':0' }, 'API_METRICS_ADDRESS must be an address such as 127.0.0.1:9464'],
     ['api', { API_METRICS_ADDRESS: '127.0.0.1:0' }, 'API_METRICS_ADDRESS must have a port from 1 to 65535'],
   ])('of the %s are refused as %j, in one line that names the bound', (part, own, line) => {
@@ -295,9 +281,7 @@ describe('the settings', () => {
     ['with two prefixes', `whsec_whsec_${Buffer.alloc(32).toString('base64')}`],
   ])('take no webhook secret that is %s, and say what one is', (_, secret) => {
     const lines = mistakes('worker', { ...provider, MERCHANT_WEBHOOK_SECRET: secret });
-    expect(lines).toEqual([
-      expect.stringMatching(/base64url, which has - and _, is not it\): make one with/),
-    ]);
+    expect(lines).toEqual([expect.stringMatching(/base64url, which has - and _, is not it\): make one with/)]);
   });
 });
 
@@ -362,9 +346,7 @@ describe('the codec server', () => {
     const nobody =
       'API_KEYS has no key with the scope review, and neither has MERCHANTS_FILE: nobody could read a payment';
     expect(mistakes('codec', codec)).toEqual([nobody]);
-    expect(mistakes('codec', { ...codec, API_KEYS: 'shop:secret-secret-secret-secret:read' })).toEqual([
-      nobody,
-    ]);
+    expect(mistakes('codec', { ...codec, API_KEYS: 'shop:secret-secret-secret-secret:read' })).toEqual([nobody]);
     expect(mistakes('codec', { ...codec, API_KEYS: 'desk:secret-secret-secret-secret:review' })).toEqual([]);
     expect(mistakes('codec', { ...codec, CODEC_UI_TOKEN: '0123456789abcdef' })).toEqual([]);
     const merchants = fileURLToPath(new URL('./fixtures/merchants.json', import.meta.url));
@@ -468,8 +450,7 @@ describe('several merchants', () => {
     expect(mistakes('api', none)).toEqual(['API_KEYS is not set, and neither is MERCHANTS_FILE']);
     const file = fileURLToPath(new URL('./fixtures/merchants.json', import.meta.url));
     const both = { ...api, MERCHANTS_FILE: file, MERCHANT_WEBHOOK_URL: url };
-    const mistake =
-      "can't be set together with MERCHANTS_FILE: the file has the merchants' keys and webhook addresses";
+    const mistake = "can't be set together with MERCHANTS_FILE: the file has the merchants' keys and webhook addresses";
     expect(mistakes('api', both)).toEqual([`API_KEYS ${mistake}`, `MERCHANT_WEBHOOK_URL ${mistake}`]);
     expect(mistakes('worker', { ...both, MERCHANT_WEBHOOK_SECRET: WEBHOOK_SECRET })).toEqual([
       `MERCHANT_WEBHOOK_URL ${mistake}`,
@@ -494,15 +475,11 @@ describe('several merchants', () => {
     const takes = 'takes two people whose keys have the scope review, under two names';
     const one =
       'ann:secret-one-that-is-long-enough:review,ann:secret-two-that-is-long-enough:review,shop:secret-three-that-is-long-enough:payouts';
-    expect(mistakes('api', { ...limit, API_KEYS: one })).toEqual([
-      `SECOND_PERSON_ABOVE ${takes}: only ann has one`,
-    ]);
+    expect(mistakes('api', { ...limit, API_KEYS: one })).toEqual([`SECOND_PERSON_ABOVE ${takes}: only ann has one`]);
     expect(mistakes('api', { ...limit, API_KEYS: 'shop:secret-three-that-is-long-enough:payouts' })).toEqual([
       `SECOND_PERSON_ABOVE ${takes}: nobody has one`,
     ]);
-    expect(
-      mistakes('api', { ...limit, API_KEYS: `${one},bob:secret-four-that-is-long-enough:review` }),
-    ).toEqual([]);
+    expect(mistakes('api', { ...limit, API_KEYS: `${one},bob:secret-four-that-is-long-enough:review` })).toEqual([]);
   });
 
   it('are read again even if nobody is the second person any more: a key that was removed is to end', () => {
@@ -540,21 +517,18 @@ describe('the secrets of .env.example', () => {
     },
   );
 
-  it.each(['api', 'worker'] as const)(
-    'are refused by the %s with a real provider, each by its name',
-    (part) => {
-      const secrets = SECRET_SETTINGS.filter((name) => settingNames(part).includes(name) && example[name]);
-      expect(secrets.length).toBeGreaterThan(4);
-      const refused = mistakes(part, real);
-      expect(refused.map((line) => line.split(' ')[0])).toEqual(secrets);
-      expect(refused.join()).toContain('must be one of your own');
-      for (const name of secrets) {
-        expect(mistakes(part, { ...own, [name]: example[name] })).toEqual([expect.stringContaining(name)]);
-        expect(refused.join()).not.toContain(example[name]);
-      }
-      expect(mistakes(part, own)).toEqual([]);
-    },
-  );
+  it.each(['api', 'worker'] as const)('are refused by the %s with a real provider, each by its name', (part) => {
+    const secrets = SECRET_SETTINGS.filter((name) => settingNames(part).includes(name) && example[name]);
+    expect(secrets.length).toBeGreaterThan(4);
+    const refused = mistakes(part, real);
+    expect(refused.map((line) => line.split(' ')[0])).toEqual(secrets);
+    expect(refused.join()).toContain('must be one of your own');
+    for (const name of secrets) {
+      expect(mistakes(part, { ...own, [name]: example[name] })).toEqual([expect.stringContaining(name)]);
+      expect(refused.join()).not.toContain(example[name]);
+    }
+    expect(mistakes(part, own)).toEqual([]);
+  });
 
   it('are refused when one of the two services alone is real, and when a key is given as its digest', () => {
     const half = { ...example, PROVIDER_PAYOUT_URL: 'https://api.provider.example' };

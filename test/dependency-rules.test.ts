@@ -71,8 +71,7 @@ const sound: Tree = {
     "import { keyword } from '@temporalio/common'; export const attributes = keyword;",
   'src/temporal/connection.ts':
     "import { attributes } from './search-attributes.js'; export const connect = attributes;",
-  'src/workflows/messages.ts':
-    "import { defineSignal } from '@temporalio/workflow'; export const hint = defineSignal;",
+  'src/workflows/messages.ts': "import { defineSignal } from '@temporalio/workflow'; export const hint = defineSignal;",
   'src/workflows/index.ts':
     "import type { Activities } from '../activities/activities.js'; import { most } from '../payments/words/order.js'; import { attributes } from '../temporal/search-attributes.js'; import { hint } from './messages.js'; export const run = (a: Activities) => [a, most, attributes, hint];",
   'src/records/records.ts':
@@ -86,8 +85,7 @@ const sound: Tree = {
     "import { app } from './api/app.js'; import { runProcess } from './process.js'; void [app, runProcess];",
   'src/statements/steps.ts':
     "import { records } from '../records/records.js'; import { client } from '../provider/client.js'; import { hint } from '../workflows/messages.js'; import { reopen } from '../engine/reopen-payment.js'; import { compare } from '../reconciliation/statement.js'; export const steps = [records, client, hint, reopen, compare];",
-  'src/engine/reopen-payment.ts':
-    "import { hint } from '../workflows/messages.js'; export const reopen = hint;",
+  'src/engine/reopen-payment.ts': "import { hint } from '../workflows/messages.js'; export const reopen = hint;",
   'src/worker.ts':
     "import { activities } from './activities/activities.js'; import { steps } from './statements/steps.js'; void [activities, steps];",
   'sandbox/ledger.ts': "import { wire } from '../src/provider/schemas.js'; export const ledger = wire;",
@@ -103,8 +101,7 @@ const sound: Tree = {
   'stack/demo.ts': "import { start } from './temporal.js'; export const demo = start;",
   'lab/chaos.ts':
     "import { start } from '../stack/temporal.js'; import { ledger } from '../sandbox/ledger.js'; import { app } from '../src/api/app.js'; void [start, ledger, app];",
-  'lab/explore/search.ts':
-    "import { most } from '../../src/payments/words/order.js'; export const search = most;",
+  'lab/explore/search.ts': "import { most } from '../../src/payments/words/order.js'; export const search = most;",
   'lab/explore.ts': "import { search } from './explore/search.js'; void search;",
   'bench/run.ts':
     "import { start } from '../stack/temporal.js'; import { wire } from '../src/provider/schemas.js'; export const run = [start, wire];",
@@ -290,9 +287,7 @@ describe('the dependency rules', () => {
   });
 
   it.each(wrongImports)('$rule: $from may not import $to', ({ rule, from, to }) => {
-    expect(found).toContainEqual(
-      expect.objectContaining({ rule: expect.objectContaining({ name: rule }), from, to }),
-    );
+    expect(found).toContainEqual(expect.objectContaining({ rule: expect.objectContaining({ name: rule }), from, to }));
   });
 
   it('no-orphans: a file that nothing leads to or from is reported', () => {

@@ -3,12 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { createCodecServer } from '../src/codec/app.js';
 import { Shutdown, serve } from '../src/http/server.js';
-import {
-  directPaySchema,
-  expirePaySchema,
-  initiatePaySchema,
-  payoutSchema,
-} from '../src/provider/schemas.js';
+import { directPaySchema, expirePaySchema, initiatePaySchema, payoutSchema } from '../src/provider/schemas.js';
 import { EncryptionCodec, keysOf } from '../src/temporal/encryption.js';
 import { KEYS, merchantsWith, startApi } from './support/api-under-test.js';
 import { startDesk, type Visitor } from './support/desk-under-test.js';
@@ -18,24 +13,7 @@ import { ID, OPERATOR, startStubApi } from './support/stub-api.js';
 import { freshKey } from './support/test-encryption.js';
 
 /** What makes expressions and parsers go back, with what Unicode has to sort. */
-const PIECES = [
-  '6',
-  'a',
-  ' ',
-  '\t',
-  '.',
-  ',',
-  ';',
-  '"',
-  '=',
-  '/',
-  '-',
-  '%41',
-  'a,',
-  'a;q=0.',
-  'a=b;',
-  '\u0301\u0323',
-];
+const PIECES = ['6', 'a', ' ', '\t', '.', ',', ';', '"', '=', '/', '-', '%41', 'a,', 'a;q=0.', 'a=b;', '\u0301\u0323'];
 const RUNS = runsOf(64 * 1024, PIECES);
 /** As much as Node takes of an address and of all headers together. */
 const SHORT = runsOf(14 * 1024, PIECES);
@@ -47,14 +25,7 @@ const HEADER_BEGINNINGS: Readonly<Record<string, string>> = {
   'content-type': 'application/json; charset=',
 };
 const HEADERS = [
-  ...[
-    'authorization',
-    'idempotency-key',
-    'x-forwarded-for',
-    'x-forwarded-proto',
-    'x-forwarded-host',
-    'forwarded',
-  ],
+  ...['authorization', 'idempotency-key', 'x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'forwarded'],
   ...[
     'accept',
     'accept-encoding',
@@ -165,9 +136,7 @@ describe('at the desk, 64 kB', () => {
   const source = ['app', 'decisions', 'lists', 'payment-page', 'sign-in', 'statements']
     .map((file) => readFileSync(`src/desk/${file}.ts`, 'utf8'))
     .join();
-  const namesIn = (pattern: RegExp) => [
-    ...new Set([...source.matchAll(pattern)].map(([, name = '']) => name)),
-  ];
+  const namesIn = (pattern: RegExp) => [...new Set([...source.matchAll(pattern)].map(([, name = '']) => name))];
   const fields = namesIn(/(?:visit\.field\(|request\.body, )'(\w+)'/g);
   const parameters = namesIn(/(?:visit\.query\(|request\.query, )'(\w+)'/g);
   const PAGES = [
@@ -179,27 +148,18 @@ describe('at the desk, 64 kB', () => {
       '/desk/statements/2026-11-21',
       '/desk/search',
     ],
-    ...[
-      `/desk/payments/${ID}`,
-      `/desk/payments/${ID}/decide/match`,
-      `/desk/payments/${ID}/confirm/x`,
-      '/desk/sign-in',
-    ],
+    ...[`/desk/payments/${ID}`, `/desk/payments/${ID}/decide/match`, `/desk/payments/${ID}/confirm/x`, '/desk/sign-in'],
   ];
   const FORMS = [
     '/desk/sign-in',
     '/desk/statements',
-    ...['refresh', 'notifications/1', 'decide/match', 'confirm/x'].map(
-      (end) => `/desk/payments/${ID}/${end}`,
-    ),
+    ...['refresh', 'notifications/1', 'decide/match', 'confirm/x'].map((end) => `/desk/payments/${ID}/${end}`),
   ];
 
   it('are tried in every field and parameter, by somebody who is signed in', async () => {
     const { status } = await fetch(`${server.desk}/desk/search`, { headers: session(), redirect: 'manual' });
     expect(status).toBe(200);
-    expect(fields).toEqual(
-      expect.arrayContaining(['csrf', 'key', 'next', 'why', 'transId', 'review', 'date']),
-    );
+    expect(fields).toEqual(expect.arrayContaining(['csrf', 'key', 'next', 'why', 'transId', 'review', 'date']));
     expect(parameters).toEqual(expect.arrayContaining(['q', 'version', 'cursor']));
   });
 
@@ -219,8 +179,7 @@ describe('at the desk, 64 kB', () => {
         .map((part) => [part, path] as const),
     ),
   )('in place of %s in %s are read in linear time', async (part, path) => {
-    const ask = (text: string) =>
-      send('desk', path.replace(`/${part}`, `/${encoded(text)}`), { headers: session() });
+    const ask = (text: string) => send('desk', path.replace(`/${part}`, `/${encoded(text)}`), { headers: session() });
     expect(await slowest(ask, SHORT)).toBeUndefined();
   });
 
@@ -257,10 +216,7 @@ describe('at the codec server, 64 kB', () => {
     ['data', (text) => ({ ...payload, data: text })],
     ['data that is encoded', (text) => ({ ...payload, data: base64(text) })],
     ['an encoding', (text) => ({ ...payload, metadata: { ...payload.metadata, encoding: base64(text) } })],
-    [
-      "a key's id",
-      (text) => ({ ...payload, metadata: { ...payload.metadata, 'encryption-key-id': base64(text) } }),
-    ],
+    ["a key's id", (text) => ({ ...payload, metadata: { ...payload.metadata, 'encryption-key-id': base64(text) } })],
     ['the name of metadata', (text) => ({ ...payload, metadata: { [text]: 'AAAA' } })],
     ['a field', (text) => ({ ...payload, [text]: 1 })],
   ])('as %s are read in linear time', async (_, payloadOf) => {

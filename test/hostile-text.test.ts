@@ -79,9 +79,7 @@ describe("64 kB of other people's text", () => {
     [
       'the query of an address',
       (text) =>
-        readQuery(
-          `/webhooks/provider/token?transId=${encodeURIComponent(text.replace(/[\ud800-\udfff]/g, ''))}`,
-        ),
+        readQuery(`/webhooks/provider/token?transId=${encodeURIComponent(text.replace(/[\ud800-\udfff]/g, ''))}`),
     ],
     ['what is shown', visible],
     ['lines that are shown', visibleLines],
@@ -101,29 +99,18 @@ describe("64 kB of other people's text", () => {
     expect(await slowest(read)).toBeUndefined();
   });
 
-  it.each(['name', 'phone', 'email'] as const)(
-    "is read as the provider's words to an order's %s",
-    async (field) => {
-      const about = (text: string) => providerText(`refused: ${text}`, { [field]: text.slice(0, 200) });
-      expect(await slowest(about)).toBeUndefined();
-    },
-  );
+  it.each(['name', 'phone', 'email'] as const)("is read as the provider's words to an order's %s", async (field) => {
+    const about = (text: string) => providerText(`refused: ${text}`, { [field]: text.slice(0, 200) });
+    expect(await slowest(about)).toBeUndefined();
+  });
 });
 
 describe('an answer of the provider with 64 kB in', () => {
   const transaction = { transId: 't1', status: 'PENDING', amount: 100, link: 'https://pay.example/t1' };
   const succeeded = (body: unknown) => ({ kind: 'succeeded', body }) as const;
   const readers: [string, object, (body: object) => unknown][] = [
-    [
-      'a link',
-      linkInitiationSchema.shape,
-      (body) => interpretInitiation(succeeded(body), linkInitiationSchema),
-    ],
-    [
-      'an initiation',
-      initiationSchema.shape,
-      (body) => interpretInitiation(succeeded(body), initiationSchema),
-    ],
+    ['a link', linkInitiationSchema.shape, (body) => interpretInitiation(succeeded(body), linkInitiationSchema)],
+    ['an initiation', initiationSchema.shape, (body) => interpretInitiation(succeeded(body), initiationSchema)],
     ['a status', transactionSchema.shape, (body) => interpretStatus(succeeded(body), 't1')],
     ['an expiry', transactionSchema.shape, (body) => interpretExpiry(succeeded(body), 't1')],
     ['a list', transactionSchema.shape, (body) => interpretList(succeeded([body]), 'col_1')],
@@ -134,12 +121,13 @@ describe('an answer of the provider with 64 kB in', () => {
       (body) => interpretExchange({ kind: 'answered', statusCode: 400, body }, { name: 'Awa Mballa' }),
     ],
   ];
-  it.each(
-    readers.flatMap(([what, shape, read]) => Object.keys(shape).map((field) => ({ what, field, read }))),
-  )('$field of $what is read in linear time', async ({ field, read }) => {
-    const texts = [...RUNS, ...RUNS.map((run) => `https://${run}`), ...RUNS.map((run) => `1.0${run}`)];
-    expect(await slowest((text) => read({ ...transaction, [field]: text }), texts)).toBeUndefined();
-  });
+  it.each(readers.flatMap(([what, shape, read]) => Object.keys(shape).map((field) => ({ what, field, read }))))(
+    '$field of $what is read in linear time',
+    async ({ field, read }) => {
+      const texts = [...RUNS, ...RUNS.map((run) => `https://${run}`), ...RUNS.map((run) => `1.0${run}`)];
+      expect(await slowest((text) => read({ ...transaction, [field]: text }), texts)).toBeUndefined();
+    },
+  );
 });
 
 describe('a notification of the provider with 64 kB', () => {
@@ -153,8 +141,7 @@ describe('a notification of the provider with 64 kB', () => {
     ['as the name of a field of a form', (text) => read(`${text}=1`, 'application/x-www-form-urlencoded')],
     [
       'as a part of a form',
-      (text) =>
-        read(`--x\r\nContent-Disposition: form-data; name="${text}`, 'multipart/form-data; boundary=x'),
+      (text) => read(`--x\r\nContent-Disposition: form-data; name="${text}`, 'multipart/form-data; boundary=x'),
     ],
     ['as the boundary of a form', (text) => read(`--${text}`, `multipart/form-data; boundary=${text}`)],
     ['as a text within it', (text) => read(JSON.stringify({ data: text }))],
@@ -167,15 +154,11 @@ describe('a notification of the provider with 64 kB', () => {
   });
 
   it.each<[string, (share: number) => string]>([
-    [
-      'objects within each other',
-      (share) => `${'{"data":'.repeat(8_000 * share)}1${'}'.repeat(8_000 * share)}`,
-    ],
+    ['objects within each other', (share) => `${'{"data":'.repeat(8_000 * share)}1${'}'.repeat(8_000 * share)}`],
     ['lists within each other', (share) => `${'['.repeat(32_000 * share)}${']'.repeat(32_000 * share)}`],
     [
       'transactions',
-      (share) =>
-        JSON.stringify(Array.from({ length: 3_000 * share }, (_, index) => ({ transId: `t${index}` }))),
+      (share) => JSON.stringify(Array.from({ length: 3_000 * share }, (_, index) => ({ transId: `t${index}` }))),
     ],
     ['texts that are JSON', (share) => JSON.stringify(Array.from({ length: 8_000 * share }, () => '{}'))],
     ['ids', (share) => 'col_2775d55233b9d4be2a8db3491967ed92 '.repeat(1_700 * share)],
@@ -253,9 +236,7 @@ describe("the merchants' library", () => {
     [
       'a Retry-After',
       async (text) =>
-        clientOf(() => new Response('', { status: 503, headers: { 'retry-after': text } })).payments.retrieve(
-          id,
-        ),
+        clientOf(() => new Response('', { status: 503, headers: { 'retry-after': text } })).payments.retrieve(id),
     ],
   ])('reads 64 kB as %s in linear time', async (_, read) => {
     expect(await slowest((text) => quietly(() => read(text)), RUNS)).toBeUndefined();

@@ -40,8 +40,6 @@ describe('docs/safety.md', () => {
   it('has what the exploration assumes, word for word', () => {
     const [, section = ''] = text.split('\n## What the exploration assumes\n');
     const [own = ''] = section.split('\n## ');
-    expect(own.split('\n').filter((line) => line.startsWith('- '))).toEqual(
-      describeAssumptions().split('\n'),
-    );
+    expect(own.split('\n').filter((line) => line.startsWith('- '))).toEqual(describeAssumptions().split('\n'));
   });
 });

@@ -10,8 +10,7 @@ describe('what merchants share', () => {
     (_, row) => {
       const suites = [...(row.split(' | ')[2] ?? '').matchAll(/`([\w/-]+)`/g)].map(([, suite]) => suite);
       expect(suites.length).toBeGreaterThan(0);
-      for (const suite of suites)
-        expect(existsSync(`test/${suite}.test.ts`) ? suite : `no ${suite}`).toBe(suite);
+      for (const suite of suites) expect(existsSync(`test/${suite}.test.ts`) ? suite : `no ${suite}`).toBe(suite);
     },
   );
 });

@@ -54,9 +54,7 @@ describe('a Node that is too old', () => {
   });
 
   it.each(programs)('is refused in a line by %s', async (program) => {
-    expect(await run(process.execPath, [...pretend('23.11.1'), program])).toEqual(
-      refusal('23.11.1', process.execPath),
-    );
+    expect(await run(process.execPath, [...pretend('23.11.1'), program])).toEqual(refusal('23.11.1', process.execPath));
   });
 
   (node20 === undefined ? it.skip : it).each(programs)(
@@ -92,11 +90,9 @@ describe('what is run by its name', () => {
     const files = ['package.json', 'Dockerfile', 'docker-compose.yml', 'stack/processes/stack.ts', '.ci/run'];
     const charts = globSync('deploy/helm/sanaga/templates/*.yaml', { cwd: PROJECT });
     const named = [...files, ...charts].flatMap((file) =>
-      [
-        ...readFileSync(`${PROJECT}${file}`, 'utf8').matchAll(
-          /\b(?:lib|build|scripts|deploy)\/[\w/-]+\.js\b/g,
-        ),
-      ].map(([name]) => name),
+      [...readFileSync(`${PROJECT}${file}`, 'utf8').matchAll(/\b(?:lib|build|scripts|deploy)\/[\w/-]+\.js\b/g)].map(
+        ([name]) => name,
+      ),
     );
     expect(named.length).toBeGreaterThan(20);
     const started = new Set(named.filter((name) => !MODULES.includes(name)));

@@ -57,10 +57,7 @@ describe('tracing', () => {
   });
 
   it('traces a share of the payments, the same ones in every process', async () => {
-    const ids = Array.from(
-      { length: 200 },
-      (_, index) => `pay_${index.toString(16).padStart(32, '0')}` as PaymentId,
-    );
+    const ids = Array.from({ length: 200 }, (_, index) => `pay_${index.toString(16).padStart(32, '0')}` as PaymentId);
     const chosen = async (share: number) => {
       const { tracing, spans } = await traced(share);
       for (const one of ids) {

@@ -66,9 +66,7 @@ describe('a folder that is built', () => {
     await build();
     await build();
     expect(builds).toBe(2);
-    expect(await readFile(at('out/deep/main.js'), 'utf8')).toBe(
-      await readFile(at('src/deep/main.ts'), 'utf8'),
-    );
+    expect(await readFile(at('out/deep/main.js'), 'utf8')).toBe(await readFile(at('src/deep/main.ts'), 'utf8'));
   });
 
   it('is built anew when it is asked for', async () => {

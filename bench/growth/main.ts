@@ -22,11 +22,7 @@ await runCommand(async (args, stop) => {
     const machine = await describeMachine(`npm run bench:growth -- ${args.join(' ')}`.trim());
     const keep = (now: GrowthFigures) => keepResults(results, now);
     const report = (line: string) => complain(`growth: ${line}`);
-    figures = await runGrowth(
-      options,
-      { ...before, runs: [...before.runs, machine] },
-      { report, stop, keep },
-    );
+    figures = await runGrowth(options, { ...before, runs: [...before.runs, machine] }, { report, stop, keep });
   }
   if (!options.json) print(`\n${toTables(figures)}\n`);
   if (options.writeDocs) {

@@ -32,15 +32,10 @@ export function readGrowthOptions(args: readonly string[]): GrowthOptions {
     .description('Measures Sanaga under more and more load, and with more and more payments open.')
     .exitOverride()
     .addOption(
-      new Option('--system <name>', 'which Temporal it runs on')
-        .choices(GROWTH_SYSTEMS)
-        .default('sanaga-postgres'),
+      new Option('--system <name>', 'which Temporal it runs on').choices(GROWTH_SYSTEMS).default('sanaga-postgres'),
     )
     .addOption(
-      new Option(
-        '--waiting <n>',
-        'open payments, which wait for their webhook or are under review; several, in turn',
-      )
+      new Option('--waiting <n>', 'open payments, which wait for their webhook or are under review; several, in turn')
         .argParser(wholeNumbers(1_000_000, 0))
         .default([0, 10_000], '0,10000'),
     )

@@ -70,14 +70,7 @@ function loadTable(points: readonly GrowthPoint[], names: readonly string[]): st
   return table(
     [
       ...['open', 'at a time', 'payments/s', 'POST to link', 'webhook to merchant', 'POST to merchant'],
-      ...[
-        'without link',
-        'POSTs repeated',
-        'notified again',
-        'CPU ms',
-        `MiB: ${names.join(', ')}`,
-        'other work',
-      ],
+      ...['without link', 'POSTs repeated', 'notified again', 'CPU ms', `MiB: ${names.join(', ')}`, 'other work'],
     ],
     points.map(({ size, concurrency, run, memory }) => [
       count(size),
@@ -102,20 +95,18 @@ function sizeTable(sizes: GrowthFigures['sizes'], names: readonly string[]): str
       ...['open', 'of these in REVIEW', 'made/s', 'store, MiB', 'newest 100', 'by externalId'],
       ...['REVIEW, first 100', 'REVIEW, all', 'paid after waiting', `MiB at rest: ${names.join(', ')}`],
     ],
-    sizes.map(
-      ({ size, inReview, madePerSecond, bytes, memory, newest, byReference, review, wholeReview, paid }) => [
-        count(size),
-        count(inReview),
-        madePerSecond?.toFixed(1) ?? '',
-        mib(bytes),
-        pair(newest.p50, newest.max),
-        pair(byReference.p50, byReference.max),
-        pair(review.p50, review.max),
-        `${count(wholeReview.payments)} in ${wholeReview.ms.toFixed(0)}`,
-        paid === undefined ? '' : pair(paid.outcomeP50, paid.outcomeP99),
-        names.map((name) => mib(memory[name] ?? 0)).join(', '),
-      ],
-    ),
+    sizes.map(({ size, inReview, madePerSecond, bytes, memory, newest, byReference, review, wholeReview, paid }) => [
+      count(size),
+      count(inReview),
+      madePerSecond?.toFixed(1) ?? '',
+      mib(bytes),
+      pair(newest.p50, newest.max),
+      pair(byReference.p50, byReference.max),
+      pair(review.p50, review.max),
+      `${count(wholeReview.payments)} in ${wholeReview.ms.toFixed(0)}`,
+      paid === undefined ? '' : pair(paid.outcomeP50, paid.outcomeP99),
+      names.map((name) => mib(memory[name] ?? 0)).join(', '),
+    ]),
   );
 }
 
@@ -133,9 +124,7 @@ function loadPictures({ points, sizes }: GrowthFigures): Picture[] {
     all
       .map((size) => ({
         name: size === 0 ? 'none open' : `${count(size)} open`,
-        points: points
-          .filter((point) => point.size === size)
-          .map((point) => [point.concurrency, pick(point)] as const),
+        points: points.filter((point) => point.size === size).map((point) => [point.concurrency, pick(point)] as const),
       }))
       .filter((line) => line.points.length > 0);
   const [throughput, start, outcome] = [

@@ -174,9 +174,7 @@ class Growth {
       }
       const minutes = Math.ceil((size - before - made()) / perSecond() / 60);
       const count = (before + made()).toLocaleString('en-US');
-      this.context.report(
-        `${count} of ${open(size)}: ${perSecond().toFixed(0)} a second, ${minutes} minutes left`,
-      );
+      this.context.report(`${count} of ${open(size)}: ${perSecond().toFixed(0)} a second, ${minutes} minutes left`);
     }
   }
 
@@ -200,13 +198,9 @@ class Growth {
         measure(this.process, this.running, `growth-${size}`, one, { repeatsRefused: true }),
       );
       const point: GrowthPoint = { size, concurrency, payments, run, memory };
-      const failures = this.figures.failures.filter(
-        (each) => each.size !== size || each.concurrency !== concurrency,
-      );
+      const failures = this.figures.failures.filter((each) => each.size !== size || each.concurrency !== concurrency);
       await this.#keep({ ...this.figures, points: withItem(this.figures.points, point), failures });
-      report(
-        `${where}: ${run.perSecond.toFixed(1)} payments/s, POST to link ${run.startP99.toFixed(0)} ms at p99`,
-      );
+      report(`${where}: ${run.perSecond.toFixed(1)} payments/s, POST to link ${run.startP99.toFixed(0)} ms at p99`);
     } catch (error) {
       stop.throwIfAborted();
       const why = error instanceof Error ? error.message : String(error);

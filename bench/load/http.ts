@@ -28,11 +28,7 @@ const ANSWER_LIMIT_MS = 60_000;
  *
  * @throws Error of the network, or when there is no answer in time.
  */
-export async function post(
-  url: string,
-  body: unknown,
-  headers: Readonly<Record<string, string>> = {},
-): Promise<Reply> {
+export async function post(url: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Reply> {
   const content = JSON.stringify(body);
   const sent = request(url, {
     agent,

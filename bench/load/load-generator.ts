@@ -198,8 +198,7 @@ async function create(order: MakeOrder, index: number, sentAt: number): Promise<
     const isTaken = reply.status === 201 || reply.status === 202 || (refusals > 0 && reply.status === 200);
     if (!isTaken) throw new Error(`the POST was answered ${reply.status}: ${reply.body.slice(0, 200)}`);
     const { id, link } = createdSchema.parse(JSON.parse(reply.body));
-    if (reply.status === 201 && link === undefined)
-      throw new Error('the POST was answered 201 without a link');
+    if (reply.status === 201 && link === undefined) throw new Error('the POST was answered 201 without a link');
     return { id, sentAt, answeredAt, link, refusals };
   }
 }
@@ -219,8 +218,7 @@ async function whenNotified(
   const { links, paid, notifiedAt, confirmedAt } = provider.recordOf(id);
   if (links < 1 || links > 1 + created.refusals) throw new Error(`${links} links were made`);
   if (paid !== 1) throw new Error(`${paid} links were paid`);
-  if (notifiedAt === undefined)
-    throw new Error('the merchant was notified before the provider sent its notification');
+  if (notifiedAt === undefined) throw new Error('the merchant was notified before the provider sent its notification');
   if (confirmedAt === undefined || confirmedAt > arrival.at) {
     throw new Error('the merchant was notified before the provider had confirmed the status');
   }

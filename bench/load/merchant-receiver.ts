@@ -73,9 +73,7 @@ export class MerchantReceiver {
       this.#waiting.delete(data.id);
       return { status: 200, json: { received: true } };
     } catch (error) {
-      this.complaints.push(
-        `the merchant refused a notification: ${error instanceof Error ? error.message : error}`,
-      );
+      this.complaints.push(`the merchant refused a notification: ${error instanceof Error ? error.message : error}`);
       return { status: 400, json: { received: false } };
     }
   }

@@ -1,11 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  credentialHeaders,
-  expirePaySchema,
-  initiatePaySchema,
-  providerLimits,
-} from '../../src/provider/schemas.js';
+import { credentialHeaders, expirePaySchema, initiatePaySchema, providerLimits } from '../../src/provider/schemas.js';
 import { type Incoming, post, type Serving, serve } from './http.js';
 import type { Payer } from './messages.js';
 

@@ -74,10 +74,7 @@ async function callProvider(path: string, init: RequestInit = {}): Promise<unkno
 }
 
 /** Notifies the merchant as Standard Webhooks says. @throws Error unless the merchant acknowledges it */
-export async function notifyMerchant(
-  { id, externalId }: Order,
-  { status, amount }: Transaction,
-): Promise<void> {
+export async function notifyMerchant({ id, externalId }: Order, { status, amount }: Transaction): Promise<void> {
   const webhookId = `evt_${id}_${status.toLowerCase()}`;
   const seconds = Math.floor(Date.now() / 1_000);
   const body = JSON.stringify({

@@ -17,9 +17,7 @@ interface ProcessTimes {
  *
  * @throws Error where there is no `/proc` of Linux.
  */
-export async function readCpuTimes(
-  processes: Readonly<Record<string, number>>,
-): Promise<Record<string, number>> {
+export async function readCpuTimes(processes: Readonly<Record<string, number>>): Promise<Record<string, number>> {
   const all = await readAll();
   const ticksOf = ({ pid, ticks }: ProcessTimes): number =>
     all.filter(({ parent }) => parent === pid).reduce((sum, child) => sum + ticksOf(child), ticks);
@@ -36,9 +34,7 @@ export async function readCpuTimes(
 async function readAll(): Promise<ProcessTimes[]> {
   const names = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   // A process may end between the two readings.
-  const texts = await Promise.all(
-    names.map((name) => readFile(`/proc/${name}/stat`, 'utf8').catch(() => '')),
-  );
+  const texts = await Promise.all(names.map((name) => readFile(`/proc/${name}/stat`, 'utf8').catch(() => '')));
   return texts.filter((text) => text !== '').map(toTimes);
 }
 

@@ -36,8 +36,7 @@ interface MemoryParts {
 /** See proc_pid_status(5). A child may have ended since it was found. */
 async function readParts(pid: number): Promise<MemoryParts> {
   const text = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-  const bytes = (field: string) =>
-    Number(new RegExp(`^${field}:\\s*(\\d+) kB`, 'm').exec(text)?.[1] ?? 0) * 1_024;
+  const bytes = (field: string) => Number(new RegExp(`^${field}:\\s*(\\d+) kB`, 'm').exec(text)?.[1] ?? 0) * 1_024;
   return { anonymous: bytes('RssAnon'), file: bytes('RssFile'), shared: bytes('RssShmem') };
 }
 
@@ -54,9 +53,7 @@ export async function withMemory<Result>(
   const { signal } = ended;
   const read = async () => {
     const now = await readMemory(processes);
-    memory = Object.fromEntries(
-      Object.entries(now).map(([name, bytes]) => [name, Math.max(bytes, memory[name] ?? 0)]),
-    );
+    memory = Object.fromEntries(Object.entries(now).map(([name, bytes]) => [name, Math.max(bytes, memory[name] ?? 0)]));
   };
   const reading = (async () => {
     while (!signal.aborted) {

@@ -54,9 +54,7 @@ export async function startPostgres(programs?: PostgresPrograms): Promise<Postgr
 /** @param folder an empty one, which is removed when the server is stopped */
 async function startIn(folder: string, programs: PostgresPrograms): Promise<Postgres> {
   const bin =
-    programs.kind === 'installed'
-      ? programs.bin
-      : await copyPackaged(programs.folder, join(folder, 'programs'));
+    programs.kind === 'installed' ? programs.bin : await copyPackaged(programs.folder, join(folder, 'programs'));
   const as = await otherUser();
   const run = async (file: string, args: readonly string[]): Promise<void> => {
     const outcome = await runCommand(file, args, {
@@ -76,17 +74,7 @@ async function startIn(folder: string, programs: PostgresPrograms): Promise<Post
   };
 
   const data = join(folder, 'data');
-  const initial = [
-    '--pgdata',
-    data,
-    '--username',
-    USER,
-    '--auth',
-    'trust',
-    '--encoding',
-    'UTF8',
-    '--no-sync',
-  ];
+  const initial = ['--pgdata', data, '--username', USER, '--auth', 'trust', '--encoding', 'UTF8', '--no-sync'];
   await run(...command('initdb', initial));
   const port = await freePort();
   const settings = Object.entries({ ...SETTINGS, port: String(port) }).flatMap(([name, value]) => [
@@ -138,8 +126,7 @@ async function ask(url: string, sql: string): Promise<string> {
 async function otherUser(): Promise<{ readonly uid: number; readonly gid: number } | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const lines = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'));
-  const [, , uid, gid] =
-    lines.find(([name]) => name === 'postgres') ?? lines.find(([name]) => name === 'nobody') ?? [];
+  const [, , uid, gid] = lines.find(([name]) => name === 'postgres') ?? lines.find(([name]) => name === 'nobody') ?? [];
   if (uid === undefined || gid === undefined) {
     throw new Error('PostgreSQL does not run as root, and there is no user postgres or nobody to run it as');
   }

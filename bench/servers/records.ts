@@ -55,8 +55,7 @@ export function recordsAt(url: string): BenchRecords {
     async untilRecorded(payments) {
       const deadline = Date.now() + RECORD_LIMIT_MS;
       for (;;) {
-        const text =
-          'SELECT count(*) AS count FROM payments WHERE id = ANY($1) AND final AND closed_at IS NOT NULL';
+        const text = 'SELECT count(*) AS count FROM payments WHERE id = ANY($1) AND final AND closed_at IS NOT NULL';
         const [row] = await query(url, text, [payments]);
         if (Number(row?.count) === payments.length) return;
         if (Date.now() > deadline) {

@@ -11,12 +11,7 @@ import {
   plainTargetEnvironment,
   type TemporalTarget,
 } from '../../src/temporal/connection.js';
-import {
-  findSetupGaps,
-  RETENTION_DAYS,
-  type SetupGap,
-  setUpNamespace,
-} from '../../src/temporal/namespace.js';
+import { findSetupGaps, RETENTION_DAYS, type SetupGap, setUpNamespace } from '../../src/temporal/namespace.js';
 import { startChild, untilReady } from '../../stack/processes/child.js';
 import { withLock } from '../../stack/processes/lock.js';
 import { isPortFree } from '../../stack/processes/ports.js';
@@ -177,8 +172,7 @@ async function makeDatabases(sqlTool: string, { port, user }: Postgres): Promise
       env: process.env,
       timeLimitMs: SCHEMA_LIMIT_MS,
     });
-    if (outcome.kind === 'failed')
-      throw new Error(`${sqlTool} ${outcome.reason}: ${lastLine(outcome.output)}`);
+    if (outcome.kind === 'failed') throw new Error(`${sqlTool} ${outcome.reason}: ${lastLine(outcome.output)}`);
   };
   for (const [part, database] of Object.entries(DATABASES)) {
     await run(database, 'create');

@@ -31,10 +31,7 @@ export interface BenchTemporal {
 }
 
 /** The embedded server as `npm start` has it, on a file in this folder, without its Web UI. */
-export async function startEmbeddedTemporal(
-  folder: string,
-  report: (line: string) => void,
-): Promise<BenchTemporal> {
+export async function startEmbeddedTemporal(folder: string, report: (line: string) => void): Promise<BenchTemporal> {
   const databaseFile = join(folder, 'temporal.db');
   const server = await bringUpTemporal({
     report,
@@ -57,8 +54,7 @@ export async function startEmbeddedTemporal(
 function sqliteSize(file: string): number {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
-    const read = (pragma: string) =>
-      Number(Object.values(database.prepare(`PRAGMA ${pragma}`).get() ?? {})[0]);
+    const read = (pragma: string) => Number(Object.values(database.prepare(`PRAGMA ${pragma}`).get() ?? {})[0]);
     return read('page_count') * read('page_size');
   } finally {
     database.close();
@@ -68,19 +64,11 @@ function sqliteSize(file: string): number {
 const RECORDS_DATABASE = 'records';
 
 /** Temporal's server on PostgreSQL. */
-export async function startPostgresTemporal(
-  folder: string,
-  programs: TemporalPrograms,
-): Promise<BenchTemporal> {
+export async function startPostgresTemporal(folder: string, programs: TemporalPrograms): Promise<BenchTemporal> {
   const postgres = await startPostgres();
   try {
     const log = join(folder, 'temporal.log');
-    const server = await startTemporalOnPostgres(
-      programs,
-      postgres,
-      log,
-      await deployedDynamicConfig(PROJECT),
-    );
+    const server = await startTemporalOnPostgres(programs, postgres, log, await deployedDynamicConfig(PROJECT));
     return {
       target: server.target,
       env: server.env,

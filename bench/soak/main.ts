@@ -17,9 +17,7 @@ await runCommand(async (args, stop) => {
   const options = readSoakOptions(args);
   if (options.from === undefined && !canMeasure()) return 1;
   const figures =
-    options.from === undefined
-      ? await measureNow(options, args, stop)
-      : await readResults(options.from, soakSchema);
+    options.from === undefined ? await measureNow(options, args, stop) : await readResults(options.from, soakSchema);
   if (!options.json) print(`\n${toTables(figures)}\n`);
   if (options.writeDocs) {
     await writePictures(toPictures(figures));

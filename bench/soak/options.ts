@@ -37,16 +37,10 @@ export function readSoakOptions(args: readonly string[]): SoakOptions {
     .description('Has Sanaga take payments for a long time, and judges whether its memory grows.')
     .exitOverride()
     .addOption(
-      new Option('--system <name>', 'which Temporal it runs on')
-        .choices(GROWTH_SYSTEMS)
-        .default('sanaga-postgres'),
+      new Option('--system <name>', 'which Temporal it runs on').choices(GROWTH_SYSTEMS).default('sanaga-postgres'),
     )
     .option('--minutes <n>', 'how long', positive(MAX_MINUTES), 20)
-    .option(
-      '--rate <n>',
-      'payments begun a second; otherwise 70 % of what it makes at most',
-      positive(MAX_RATE),
-    )
+    .option('--rate <n>', 'payments begun a second; otherwise 70 % of what it makes at most', positive(MAX_RATE))
     .option('--results <file>', 'where the figures are kept as they come', 'soak.json')
     .option('--from <file>', 'tell the figures of an earlier run again, and measure nothing')
     .option('--json', 'print the result alone, as JSON', false)

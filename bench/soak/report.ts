@@ -58,10 +58,7 @@ export function toJson(figures: SoakFigures): string {
     startP99: Math.round(worst(figures, ({ startP99 }) => startP99)),
     outcomeP99: Math.round(worst(figures, ({ outcomeP99 }) => outcomeP99)),
     processes: Object.fromEntries(
-      judge(figures).map(({ name, resident, heap }) => [
-        name,
-        { resident: whole(resident), heap: whole(heap) },
-      ]),
+      judge(figures).map(({ name, resident, heap }) => [name, { resident: whole(resident), heap: whole(heap) }]),
     ),
     isGrowing: isGrowing(figures),
     ...(figures.failed !== undefined && { failed: figures.failed }),
@@ -77,8 +74,7 @@ export function toDocument(figures: SoakFigures): string {
 export function toTables(figures: SoakFigures): string {
   const { machine, system, rate, limit, periods, failed } = figures;
   const payments = total(figures, (period) => period.payments);
-  const share =
-    limit === undefined ? '' : `, ${((rate / limit) * 100).toFixed(0)} % of what it had made at most`;
+  const share = limit === undefined ? '' : `, ${((rate / limit) * 100).toFixed(0)} % of what it had made at most`;
   const odd = {
     'answered without link': total(figures, ({ withoutLink }) => withoutLink),
     'POSTs repeated': total(figures, ({ repeated }) => repeated),

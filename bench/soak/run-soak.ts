@@ -41,11 +41,7 @@ export interface SoakContext {
  *
  * @throws Error when the system doesn't start
  */
-export async function runSoak(
-  options: SoakOptions,
-  machine: string,
-  context: SoakContext,
-): Promise<SoakFigures> {
+export async function runSoak(options: SoakOptions, machine: string, context: SoakContext): Promise<SoakFigures> {
   const { report, stop } = context;
   const nodeOptions = ['--expose-gc', '--import', HEAP_PROBE];
   const plain = SYSTEMS[options.system]({});
@@ -83,8 +79,7 @@ async function soak({ process, running, folder, options, machine, context }: Soa
   const { rate: given, minutes } = options;
   const all = given === undefined ? LIMIT_LOAD.payments : Math.ceil(given * minutes * 60);
   await warmUp(process, running.target, 'soak', [{ ...LIMIT_LOAD, payments: all }], { repeatsRefused: true });
-  const limit =
-    given === undefined ? (await measure(process, running, 'soak', LIMIT_LOAD)).perSecond : undefined;
+  const limit = given === undefined ? (await measure(process, running, 'soak', LIMIT_LOAD)).perSecond : undefined;
   const rate = given ?? (limit ?? 0) * RATE_SHARE;
   report(
     `${rate.toFixed(1)} payments a second${limit === undefined ? '' : ` of ${limit.toFixed(1)} at most`}, for ${minutes} minutes from now`,
@@ -131,8 +126,7 @@ async function soak({ process, running, folder, options, machine, context }: Soa
         },
       );
       if (done === undefined) break;
-      const { perSecond, startP50, startP99, outcomeP50, outcomeP99, withoutLink, repeated, notifiedAgain } =
-        done;
+      const { perSecond, startP50, startP99, outcomeP50, outcomeP99, withoutLink, repeated, notifiedAgain } = done;
       periods.push({
         ...{ atMs, payments, perSecond, startP50, startP99, outcomeP50, outcomeP99 },
         ...{ withoutLink, repeated, notifiedAgain },

@@ -91,9 +91,7 @@ export const restate: System = {
             if (Date.now() > deadline) throw new Error('some workflows of Restate have not ended');
             await pause(LOOK_EVERY_MS);
           }
-          return await count(
-            `sys_journal j join sys_invocation i on j.id = i.id where i.target_service_key in ${ids}`,
-          );
+          return await count(`sys_journal j join sys_invocation i on j.id = i.id where i.target_service_key in ${ids}`);
         },
         stop: () => started.stop(),
       };

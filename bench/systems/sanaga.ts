@@ -4,12 +4,7 @@ import { freePort } from '../../stack/processes/ports.js';
 import { makeSecrets, stackSettings } from '../../stack/processes/settings.js';
 import { cleanEnvironment, PROJECT } from '../environment.js';
 import { findPostgres, POSTGRES_ADVICE } from '../servers/postgres-programs.js';
-import {
-  type BenchTemporal,
-  countEvents,
-  startEmbeddedTemporal,
-  startPostgresTemporal,
-} from '../servers/temporal.js';
+import { type BenchTemporal, countEvents, startEmbeddedTemporal, startPostgresTemporal } from '../servers/temporal.js';
 import { buildTemporalServer } from '../servers/temporal-on-postgres.js';
 import { Started, type System, type SystemContext, type SystemName } from './system.js';
 
@@ -49,8 +44,7 @@ export function sanaga(options: SanagaOptions = {}, name: SystemName = 'sanaga')
     name,
     missing: async () => undefined,
     prepare: async () => undefined,
-    start: (context) =>
-      startSanaga(context, options, () => startEmbeddedTemporal(context.folder, context.report)),
+    start: (context) => startSanaga(context, options, () => startEmbeddedTemporal(context.folder, context.report)),
   };
 }
 

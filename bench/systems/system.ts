@@ -58,8 +58,7 @@ export class Started {
 
   async stop(): Promise<void> {
     const errors: unknown[] = [];
-    for (const stop of this.#stops.splice(0).reverse())
-      await stop().catch((error: unknown) => errors.push(error));
+    for (const stop of this.#stops.splice(0).reverse()) await stop().catch((error: unknown) => errors.push(error));
     if (errors.length > 0) throw errors[0];
   }
 

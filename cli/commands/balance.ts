@@ -36,11 +36,7 @@ provider can't say at the moment.`,
     );
 }
 
-async function balance(
-  services: readonly PaymentKind[],
-  options: BalanceOptions,
-  stop: AbortSignal,
-): Promise<number> {
+async function balance(services: readonly PaymentKind[], options: BalanceOptions, stop: AbortSignal): Promise<number> {
   const sanaga = await clientFor(options);
   const balances: Balance[] = [];
   for (const service of services) balances.push(await sanaga.balance.retrieve({ service }, { signal: stop }));

@@ -62,9 +62,7 @@ export function addCreateCommands(program: Command): void {
     .action((amount: number, options: CollectOptions) =>
       untilDone(
         (stop) =>
-          create(options, stop, (sanaga, request) =>
-            sanaga.collections.create(toCollection(amount, options), request),
-          ),
+          create(options, stop, (sanaga, request) => sanaga.collections.create(toCollection(amount, options), request)),
         options,
       ),
     );
@@ -88,10 +86,7 @@ export function addCreateCommands(program: Command): void {
     )
     .action((amount: number, options: PayoutOptions) =>
       untilDone(
-        (stop) =>
-          create(options, stop, (sanaga, request) =>
-            sanaga.payouts.create(toPayout(amount, options), request),
-          ),
+        (stop) => create(options, stop, (sanaga, request) => sanaga.payouts.create(toPayout(amount, options), request)),
         options,
       ),
     );
@@ -216,9 +211,7 @@ export function readAmount(text: string): number {
 
 function readKey(text: string): string {
   if (!/^[!-~]([ -~]{0,253}[!-~])?$/.test(text)) {
-    throw new InvalidArgumentError(
-      'It must have 1 to 255 printable ASCII characters, and no space at its ends.',
-    );
+    throw new InvalidArgumentError('It must have 1 to 255 printable ASCII characters, and no space at its ends.');
   }
   return text;
 }

@@ -26,8 +26,7 @@ const ENDS: Readonly<Record<'expire' | 'cancel', End>> = {
   },
   cancel: {
     summary: 'withdraw a payout that was not sent',
-    description:
-      'Withdraws a payout that has not been sent, such as one that waits for the provider to be reached.',
+    description: 'Withdraws a payout that has not been sent, such as one that waits for the provider to be reached.',
     prefix: 'pay_',
     example: 'pay_5e0f7c0b0f6b4d5f9c0f2a8db3491967',
     otherwise: 'is a collection: "sanaga expire" ends it',

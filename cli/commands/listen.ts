@@ -67,10 +67,7 @@ async function listen(options: ListenOptions, stop: AbortSignal): Promise<number
     throw new UsageError('the secret must be whsec_ and the base64 of 24 to 64 bytes');
   }
   const { forwardTo } = options;
-  if (
-    forwardTo !== undefined &&
-    !/^https?:$/.test(URL.canParse(forwardTo) ? new URL(forwardTo).protocol : '')
-  ) {
+  if (forwardTo !== undefined && !/^https?:$/.test(URL.canParse(forwardTo) ? new URL(forwardTo).protocol : '')) {
     throw new UsageError('--forward-to must be an http or https address');
   }
   const receiver = { secrets, forwardTo, json: options.json ?? false, seen: new Set<string>() };
@@ -131,10 +128,7 @@ interface Receiver {
 }
 
 /** @returns the status to answer with. */
-async function receive(
-  request: IncomingMessage,
-  { secrets, forwardTo, json, seen }: Receiver,
-): Promise<number> {
+async function receive(request: IncomingMessage, { secrets, forwardTo, json, seen }: Receiver): Promise<number> {
   if (request.method !== 'POST') return 405;
   if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return 413;
   const body = await buffer(request);

@@ -46,9 +46,7 @@ Exit code: 0 when they were read.`,
   const resend = notifications
     .command('resend')
     .summary('send a notification again, whatever became of it')
-    .description(
-      'Sends a notification again, with the same webhook-id and the payment as it is now. No money moves.',
-    )
+    .description('Sends a notification again, with the same webhook-id and the payment as it is now. No money moves.')
     .argument('<id>', 'col_… or pay_…')
     .argument('<number>', 'the number of the notification in the list', readNumber);
   withTarget(resend)
@@ -69,19 +67,11 @@ Exit code: 0 when it is on its way, which "sanaga notifications" shows.`,
 interface UnacknowledgedList {
   readonly summary: string;
   readonly none: string;
-  readonly read: (
-    sanaga: Sanaga,
-    params: UnacknowledgedParams,
-    signal: AbortSignal,
-  ) => Promise<UnacknowledgedPage>;
+  readonly read: (sanaga: Sanaga, params: UnacknowledgedParams, signal: AbortSignal) => Promise<UnacknowledgedPage>;
 }
 
 /** A subcommand that lists notifications that merchants have not acknowledged, of all pages. */
-function addUnacknowledged(
-  notifications: Command,
-  name: string,
-  { summary, none, read }: UnacknowledgedList,
-): void {
+function addUnacknowledged(notifications: Command, name: string, { summary, none, read }: UnacknowledgedList): void {
   const command = notifications
     .command(name)
     .summary(summary)
@@ -171,12 +161,7 @@ function describeDelivery(delivery: NotificationDelivery): string {
   }
 }
 
-async function sendAgain(
-  given: string,
-  number: number,
-  options: TargetOptions,
-  stop: AbortSignal,
-): Promise<number> {
+async function sendAgain(given: string, number: number, options: TargetOptions, stop: AbortSignal): Promise<number> {
   const id = paymentId(given);
   const sanaga = await clientFor(options);
   const payment = await sanaga.notifications.resend(id, number, { signal: stop });
@@ -189,7 +174,6 @@ async function sendAgain(
 }
 
 function readNumber(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text))
-    throw new InvalidArgumentError('It must be the number of the notification.');
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be the number of the notification.');
   return Number(text);
 }

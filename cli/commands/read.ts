@@ -55,14 +55,7 @@ interface EventsOptions extends TargetOptions {
   readonly since?: string;
 }
 
-const STATUSES: readonly PaymentStatus[] = [
-  'CREATED',
-  'PENDING',
-  'SUCCESSFUL',
-  'FAILED',
-  'EXPIRED',
-  'REVIEW',
-];
+const STATUSES: readonly PaymentStatus[] = ['CREATED', 'PENDING', 'SUCCESSFUL', 'FAILED', 'EXPIRED', 'REVIEW'];
 
 /** The commands that read payments: `get`, `list`, `watch` and `events`. */
 export function addReadCommands(program: Command): void {
@@ -93,9 +86,7 @@ has failed or expired, and 3 when it isn't final yet.`,
       .command('list')
       .summary('list payments, newest first')
       .description('Lists payments, newest first. With --json, each is a line of its own.')
-      .addOption(
-        new Option('--status <status>', 'payments with this status').choices(STATUSES).argParser(readStatus),
-      )
+      .addOption(new Option('--status <status>', 'payments with this status').choices(STATUSES).argParser(readStatus))
       .addOption(
         new Option('--final [boolean]', 'payments whose outcome is certain; "false" for all that is open')
           .choices(['true', 'false'])
@@ -223,8 +214,7 @@ async function list(options: ListOptions, stop: AbortSignal): Promise<number> {
   } else if (options.json) payments.forEach(printJson);
   else if (payments.length > 0) print(paymentTable(payments));
   else if (unreadable.length === 0 && !isIncomplete) note('No payments.');
-  for (const id of unreadable)
-    note(`${id} belongs in the list, but can't be read at the moment: read it later.`);
+  for (const id of unreadable) note(`${id} belongs in the list, but can't be read at the moment: read it later.`);
   if (isIncomplete) note(INCOMPLETE);
   return unreadable.length > 0 || isIncomplete ? EXIT.unknown : EXIT.ok;
 }
@@ -301,8 +291,7 @@ async function watchOne(
     if (payment.final) return outcomeCode(payment);
     await pause(EVERY_MS.one, undefined, { signal: stop }).catch(() => stop.throwIfAborted());
     payment =
-      (await shown.unlessAway(() => sanaga.payments.retrieve(id, {}, { signal: stop, maxRetries: 0 }))) ??
-      payment;
+      (await shown.unlessAway(() => sanaga.payments.retrieve(id, {}, { signal: stop, maxRetries: 0 }))) ?? payment;
   }
 }
 

@@ -77,9 +77,7 @@ or the decision waits for a second person.`,
     const decision = review
       .command(action)
       .summary(summary)
-      .description(
-        `Decides on a payment in REVIEW: ${summary}. You are asked to confirm it, with the amount.`,
-      )
+      .description(`Decides on a payment in REVIEW: ${summary}. You are asked to confirm it, with the amount.`)
       .argument('<id>', 'col_… or pay_…')
       .requiredOption('--number <number>', 'the number of the review that you decide on', readNumber)
       .requiredOption('--why <text>', 'your reason, which is kept with the payment and shown to its merchant')
@@ -89,8 +87,7 @@ or the decision waits for a second person.`,
         readForce,
       )
       .option('--yes', "don't ask");
-    if (action === 'match')
-      decision.requiredOption('--trans-id <id>', "the provider's id of the transaction");
+    if (action === 'match') decision.requiredOption('--trans-id <id>', "the provider's id of the transaction");
     withTarget(decision).action((id: string, _: object, command: Command) => {
       // Options of `review` itself, such as --url, can come before the decision.
       const options = command.optsWithGlobals<DecisionOptions>();
@@ -151,8 +148,7 @@ async function list(options: TargetOptions, stop: AbortSignal): Promise<number> 
     print(reviewTable(payments));
     note(NEXT);
   } else note('No payment is in REVIEW.');
-  for (const id of unreadable)
-    note(`${id} may be in REVIEW, but can't be read at the moment: read it later.`);
+  for (const id of unreadable) note(`${id} may be in REVIEW, but can't be read at the moment: read it later.`);
   if (unreadable.length > 0) return EXIT.unknown;
   return payments.length > 0 ? EXIT.failed : EXIT.ok;
 }
@@ -175,16 +171,7 @@ async function readListed(sanaga: Sanaga, id: string, signal: AbortSignal): Prom
 }
 
 function reviewTable(payments: readonly Payment[]): string {
-  const head = [
-    'Since (Douala)',
-    'Payment',
-    'Kind',
-    'Amount',
-    'Review',
-    'Decide from (Douala)',
-    'Merchant',
-    'Reason',
-  ];
+  const head = ['Since (Douala)', 'Payment', 'Kind', 'Amount', 'Review', 'Decide from (Douala)', 'Merchant', 'Reason'];
   const rows = payments.map((payment) => [
     payment.review === undefined ? '' : timeOf(payment.review.since),
     payment.id,
@@ -198,12 +185,7 @@ function reviewTable(payments: readonly Payment[]): string {
   return table(head, rows, ['Amount', 'Review']);
 }
 
-async function decide(
-  action: Action,
-  given: string,
-  options: DecisionOptions,
-  stop: AbortSignal,
-): Promise<number> {
+async function decide(action: Action, given: string, options: DecisionOptions, stop: AbortSignal): Promise<number> {
   const id = paymentId(given);
   const sanaga = await clientFor(options);
   const { number, why, force, transId } = options;
@@ -225,9 +207,7 @@ async function decide(
         `the review is number ${payment.review.number} by now, and not ${number}: what is known has changed. Look at it again.`,
       );
     }
-    const question = [DECISIONS[action].question(payment), ...circumstances(payment.review, options)].join(
-      '\n',
-    );
+    const question = [DECISIONS[action].question(payment), ...circumstances(payment.review, options)].join('\n');
     if (!(await confirmed(question, stop))) {
       note('Nothing was decided.');
       return EXIT.failed;
@@ -242,17 +222,12 @@ async function decide(
     return EXIT.unknown;
   }
   if (after.status !== 'REVIEW' || after.review?.number !== number) return EXIT.ok;
-  note(
-    `The provider hasn't answered yet: it isn't known whether this is carried out. See "sanaga get ${id}".`,
-  );
+  note(`The provider hasn't answered yet: it isn't known whether this is carried out. See "sanaga get ${id}".`);
   return EXIT.unknown;
 }
 
 /** What else the operator confirms: the transaction, what is overruled, and what a second person makes of it. */
-function circumstances(
-  { secondPerson, proposed }: PaymentReview,
-  { transId, force }: DecisionOptions,
-): string[] {
+function circumstances({ secondPerson, proposed }: PaymentReview, { transId, force }: DecisionOptions): string[] {
   const overruled = force === true ? 'whatever comes up' : force && [...force].join(', ');
   return [
     transId && `The transaction is ${transId}.`,
@@ -267,8 +242,7 @@ function circumstances(
 
 /** @throws UsageError where nobody can be asked. */
 async function confirmed(question: string, stop: AbortSignal): Promise<boolean> {
-  if (!process.stdin.isTTY)
-    throw new UsageError(`${question}\nConfirm it with --yes: there is no terminal to ask in.`);
+  if (!process.stdin.isTTY) throw new UsageError(`${question}\nConfirm it with --yes: there is no terminal to ask in.`);
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   // readline keeps Ctrl-C to itself.
   terminal.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));

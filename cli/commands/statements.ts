@@ -54,11 +54,7 @@ Exit code: 0 when it was read; 3 when a part of the day could not be covered.`,
     );
 }
 
-async function statements(
-  day: string | undefined,
-  options: StatementsOptions,
-  stop: AbortSignal,
-): Promise<number> {
+async function statements(day: string | undefined, options: StatementsOptions, stop: AbortSignal): Promise<number> {
   const { csv, json, make, limit } = options;
   if (day === undefined && (csv || make || options.version !== undefined)) {
     throw new UsageError('which day? Give it, such as: sanaga statements 2026-11-21');
@@ -87,9 +83,7 @@ async function statements(
 /** Has the statement made, and waits for it. @returns its version */
 async function made(sanaga: Sanaga, day: string, stop: AbortSignal): Promise<number> {
   const { version } = await sanaga.statements.make(day, { signal: stop });
-  note(
-    `Version ${version} of the statement of ${day} is being made. Ctrl-C stops waiting, and not the making.`,
-  );
+  note(`Version ${version} of the statement of ${day} is being made. Ctrl-C stops waiting, and not the making.`);
   for (;;) {
     try {
       await sanaga.statements.retrieve(day, { version }, { signal: stop });
@@ -129,15 +123,10 @@ function describe(statement: Statement): string {
   ].join('\n');
 }
 
-function serviceLines(
-  name: string,
-  { totals, opening, closing, change, coverage }: ServiceStatement,
-): string[] {
+function serviceLines(name: string, { totals, opening, closing, change, coverage }: ServiceStatement): string[] {
   const counted = Object.entries(totals.byStatus)
     .filter(([, { count }]) => count > 0)
-    .map(
-      ([status, { count, amount }]) => `  ${status.padEnd(12)}${String(count).padStart(6)}  ${xaf(amount)}`,
-    );
+    .map(([status, { count, amount }]) => `  ${status.padEnd(12)}${String(count).padStart(6)}  ${xaf(amount)}`);
   const unknown = totals.withoutFee === 0 ? '' : `, and ${totals.withoutFee} payments whose fee isn't known`;
   const balances = [
     ['opening', opening],
@@ -157,22 +146,12 @@ function serviceLines(
           `  the balance changed by ${xaf(change.balance)}: ${xaf(change.payments)} by the day's payments, ${xaf(change.rest)} by other days' payments, withdrawals, or what isn't known`,
         ]),
     ...coverage.gaps.map((gap) => `  ${paint('yellow', 'not covered')}: ${gap}`),
-    ...(coverage.notCompared === 0
-      ? []
-      : [`  ${paint('yellow', 'not compared')}: ${coverage.notCompared} payments`]),
+    ...(coverage.notCompared === 0 ? [] : [`  ${paint('yellow', 'not compared')}: ${coverage.notCompared} payments`]),
     ...(coverage.cutOff ? [`  ${paint('yellow', 'cut off')}: there are more payments`] : []),
   ];
 }
 
-function differenceLine({
-  kind,
-  paymentId,
-  transId,
-  text,
-  handling,
-  statusAfter,
-  problem,
-}: StatementDifference) {
+function differenceLine({ kind, paymentId, transId, text, handling, statusAfter, problem }: StatementDifference) {
   const done = [handling, statusAfter, problem].filter(Boolean).join(', ');
   return `  ${paint('yellow', kind)}  ${paymentId ?? transId ?? ''}: ${text} (${done})`;
 }

@@ -26,10 +26,7 @@ interface Scenario {
   readonly expected: PaymentStatus;
   /** Whether it ends with an outcome; otherwise, with the expected status. */
   readonly final: boolean;
-  create(
-    setup: Setup,
-    order: { readonly amount: number; readonly externalId?: string },
-  ): Promise<CreatedPayment>;
+  create(setup: Setup, order: { readonly amount: number; readonly externalId?: string }): Promise<CreatedPayment>;
   act?(payment: Payment, setup: Setup): Promise<unknown>;
 }
 
@@ -39,8 +36,7 @@ const FAILS = '677000100';
 const RECEIVES = 'always.paid@example.com';
 const REFUSES = 'never.paid@example.com';
 
-const link: Scenario['create'] = ({ sanaga }, order) =>
-  sanaga.collections.create({ method: 'link', ...order });
+const link: Scenario['create'] = ({ sanaga }, order) => sanaga.collections.create({ method: 'link', ...order });
 const direct =
   (phone: string): Scenario['create'] =>
   ({ sanaga }, order) =>
@@ -119,9 +115,7 @@ const OUTCOME_LIMIT_MS = 120_000;
 export function addTriggerCommand(program: Command): void {
   const names = Object.keys(SCENARIOS);
   const width = Math.max(...names.map(({ length }) => length));
-  const listed = Object.entries(SCENARIOS).map(
-    ([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`,
-  );
+  const listed = Object.entries(SCENARIOS).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`);
   const trigger = program
     .command('trigger')
     .summary("run a scenario with the provider's sandbox: a paid link, a failed payout…")
@@ -155,11 +149,7 @@ Exit code: 0 when the payment ended as the scenario says, otherwise 1.`,
     );
 }
 
-async function runScenario(
-  scenario: Scenario,
-  options: TriggerOptions,
-  signal: AbortSignal,
-): Promise<number> {
+async function runScenario(scenario: Scenario, options: TriggerOptions, signal: AbortSignal): Promise<number> {
   const { amount, externalId, json } = options;
   const setup = await setUp(options);
   const payment = await scenario.create(setup, { amount, ...(externalId !== undefined && { externalId }) });
@@ -175,12 +165,7 @@ async function runScenario(
   return isAsExpected ? EXIT.ok : EXIT.failed;
 }
 
-async function untilStatus(
-  sanaga: Sanaga,
-  id: string,
-  status: PaymentStatus,
-  signal: AbortSignal,
-): Promise<Payment> {
+async function untilStatus(sanaga: Sanaga, id: string, status: PaymentStatus, signal: AbortSignal): Promise<Payment> {
   const deadline = Date.now() + OUTCOME_LIMIT_MS;
   for (;;) {
     const payment = await sanaga.payments.retrieve(id, { wait: 1 }, { signal });
@@ -195,10 +180,7 @@ async function untilStatus(
 async function setUp(options: TriggerOptions): Promise<Setup> {
   const [sanaga, { url }, start] = await Promise.all([clientFor(options), findTarget(options), findStart()]);
   const isStart = start !== undefined && new URL(start.apiUrl).origin === new URL(url).origin;
-  const sandboxUrl = (options.sandbox ?? (isStart ? start.sandboxUrl : undefined))?.replace(
-    /(?<!\/)\/+$/,
-    '',
-  );
+  const sandboxUrl = (options.sandbox ?? (isStart ? start.sandboxUrl : undefined))?.replace(/(?<!\/)\/+$/, '');
   if (sandboxUrl === undefined) {
     throw new UsageError(
       `${url} is not the running "sanaga start", so its provider may be a real one. If it uses a sandbox, name that with --sandbox.`,
@@ -209,8 +191,7 @@ async function setUp(options: TriggerOptions): Promise<Setup> {
     const { link } = payment.link === undefined ? await sanaga.payments.retrieve(payment.id) : payment;
     if (link === undefined) throw new Error(`${payment.id} has no link yet: is the sandbox up?`);
     const ledger = await askSandbox(sandboxUrl, `ledger?externalId=${payment.id}`);
-    if (!ledger.includes(`"${payment.id}"`))
-      throw new UsageError(`${sandboxUrl} is not the provider of ${url}`);
+    if (!ledger.includes(`"${payment.id}"`)) throw new UsageError(`${sandboxUrl} is not the provider of ${url}`);
     await atCheckout(link, entry);
   };
   await askSandbox(sandboxUrl, 'ledger?limit=1');

@@ -27,11 +27,7 @@ export async function checkApi({ url, apiKey }: Partial<Target>): Promise<Findin
   return [
     readiness.ok
       ? ok('api', `${url} is ready`)
-      : fail(
-          'api',
-          `${url} is not ready: ${detailOf(body) ?? `it answered ${readiness.status}`}`,
-          'See its log.',
-        ),
+      : fail('api', `${url} is not ready: ${detailOf(body) ?? `it answered ${readiness.status}`}`, 'See its log.'),
     apiKey === undefined
       ? warn('api key', 'there is none to check', 'Set SANAGA_API_KEY, or give --api-key.')
       : await checkKey(url, apiKey),
@@ -46,8 +42,7 @@ async function checkKey(baseUrl: string, apiKey: string): Promise<Finding> {
   } catch (error) {
     const code = error instanceof ApiError ? error.code : undefined;
     const detail = error instanceof Error ? error.message : String(error);
-    if (code === 'unauthenticated')
-      return fail('api key', detail, 'Set SANAGA_API_KEY to a key that is in API_KEYS.');
+    if (code === 'unauthenticated') return fail('api key', detail, 'Set SANAGA_API_KEY to a key that is in API_KEYS.');
     if (code === 'forbidden')
       return warn('api key', detail, 'Give the key the scope read in API_KEYS, if it should read.');
     return fail('api key', detail, "See the API's log.");
@@ -55,20 +50,13 @@ async function checkKey(baseUrl: string, apiKey: string): Promise<Finding> {
 }
 
 type Service = 'collection' | 'payout';
-type ProviderSettings = Pick<
-  Config<'worker'>,
-  `PROVIDER_${'COLLECTION' | 'PAYOUT'}_${'URL' | 'API_USER' | 'API_KEY'}`
->;
+type ProviderSettings = Pick<Config<'worker'>, `PROVIDER_${'COLLECTION' | 'PAYOUT'}_${'URL' | 'API_USER' | 'API_KEY'}`>;
 
 /** Whether the provider answers, and takes the credentials of a service: asks for its balance. */
 export async function checkProvider(service: Service, settings: ProviderSettings): Promise<Finding[]> {
   const [url, apiUser, apiKey] =
     service === 'collection'
-      ? [
-          settings.PROVIDER_COLLECTION_URL,
-          settings.PROVIDER_COLLECTION_API_USER,
-          settings.PROVIDER_COLLECTION_API_KEY,
-        ]
+      ? [settings.PROVIDER_COLLECTION_URL, settings.PROVIDER_COLLECTION_API_USER, settings.PROVIDER_COLLECTION_API_KEY]
       : [settings.PROVIDER_PAYOUT_URL, settings.PROVIDER_PAYOUT_API_USER, settings.PROVIDER_PAYOUT_API_KEY];
   const name = `provider, ${service}s`;
   const prefix = `PROVIDER_${service.toUpperCase()}`;
@@ -92,9 +80,7 @@ export async function checkProvider(service: Service, settings: ProviderSettings
           ),
         ];
       case 'refused':
-        return [
-          fail(name, `it refuses: ${answer.message}`, 'Ask the provider whether this service is enabled.'),
-        ];
+        return [fail(name, `it refuses: ${answer.message}`, 'Ask the provider whether this service is enabled.')];
       case 'throttled':
         return [warn(name, 'it has too many requests at the moment', 'Try again in a minute.')];
       case 'unavailable':
@@ -149,22 +135,14 @@ type WebhookSettings = Pick<
  * @param isForListen whether the one address is that of `sanaga listen`, which needn't be running.
  */
 export async function checkWebhooks(settings: WebhookSettings, isForListen: boolean): Promise<Finding[]> {
-  const {
-    MERCHANTS_FILE: merchants,
-    MERCHANT_WEBHOOK_URL: url,
-    MERCHANT_WEBHOOK_ALLOW_PRIVATE: privately,
-  } = settings;
+  const { MERCHANTS_FILE: merchants, MERCHANT_WEBHOOK_URL: url, MERCHANT_WEBHOOK_ALLOW_PRIVATE: privately } = settings;
   if (merchants !== undefined) {
     const checks = merchants.map(({ name, webhooks }) => {
       const check = `webhooks, ${name}`;
       if (webhooks.length > 0)
         return Promise.all(webhooks.map((webhook) => checkWebhook(check, webhook.url, privately)));
       return [
-        warn(
-          check,
-          'it has no address, so that it is not notified of outcomes',
-          "Give it one in the merchants' file.",
-        ),
+        warn(check, 'it has no address, so that it is not notified of outcomes', "Give it one in the merchants' file."),
       ];
     });
     return (await Promise.all(checks)).flat();
@@ -173,16 +151,11 @@ export async function checkWebhooks(settings: WebhookSettings, isForListen: bool
     const finding = await checkWebhook('webhooks', url, privately);
     return [
       isForListen && finding.status === 'fail'
-        ? warn(
-            'webhooks',
-            finding.detail,
-            'Run "sanaga listen" to receive them. They are tried for 72 hours.',
-          )
+        ? warn('webhooks', finding.detail, 'Run "sanaga listen" to receive them. They are tried for 72 hours.')
         : finding,
     ];
   }
-  const todo =
-    'Set MERCHANT_WEBHOOK_URL and MERCHANT_WEBHOOK_SECRET. "sanaga listen" shows how on this machine.';
+  const todo = 'Set MERCHANT_WEBHOOK_URL and MERCHANT_WEBHOOK_SECRET. "sanaga listen" shows how on this machine.';
   return [warn('webhooks', 'no address is set, so that nobody is notified of outcomes', todo)];
 }
 
@@ -193,13 +166,8 @@ async function checkWebhook(name: string, url: string, allowsPrivate: boolean): 
     const addresses = await createHostLookup({ allowPrivate: true })(hostname);
     const hidden = addresses.find(({ address }) => !isPublicAddress(address));
     if (hidden !== undefined && !allowsPrivate) {
-      const todo =
-        'Use a public address, or set MERCHANT_WEBHOOK_ALLOW_PRIVATE=true for one on your own network.';
-      return fail(
-        name,
-        `${hostname} leads to ${hidden.address}, which is not public: nothing is sent there`,
-        todo,
-      );
+      const todo = 'Use a public address, or set MERCHANT_WEBHOOK_ALLOW_PRIVATE=true for one on your own network.';
+      return fail(name, `${hostname} leads to ${hidden.address}, which is not public: nothing is sent there`, todo);
     }
     const answer = await fetch(url, {
       method: 'HEAD',

@@ -22,8 +22,7 @@ export async function checkTemporal(env: NodeJS.ProcessEnv, taskQueue: string): 
   }
   const { address, namespace } = target;
   const connection = lazyConnection(target);
-  const within = <Result>(calls: () => Promise<Result>) =>
-    connection.withDeadline(Date.now() + LIMIT_MS, calls);
+  const within = <Result>(calls: () => Promise<Result>) => connection.withDeadline(Date.now() + LIMIT_MS, calls);
   try {
     const info = await within(() => connection.workflowService.getSystemInfo({}));
     const found = [ok('temporal', `${address} answers (version ${info.serverVersion ?? 'unknown'})`)];
@@ -38,10 +37,7 @@ export async function checkTemporal(env: NodeJS.ProcessEnv, taskQueue: string): 
       ...found,
       ok('namespace', `${namespace} has the search attributes, and keeps ended payments long enough`),
       names.length > 0
-        ? ok(
-            'worker',
-            `${names.join(', ')} ${names.length === 1 ? 'polls' : 'poll'} the task queue ${taskQueue}`,
-          )
+        ? ok('worker', `${names.join(', ')} ${names.length === 1 ? 'polls' : 'poll'} the task queue ${taskQueue}`)
         : fail(
             'worker',
             `nobody polls the task queue ${taskQueue}, so that no payment moves`,
@@ -49,8 +45,7 @@ export async function checkTemporal(env: NodeJS.ProcessEnv, taskQueue: string): 
           ),
     ];
   } catch (error) {
-    const todo =
-      'Check TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TLS and the API key, and whether the server is up.';
+    const todo = 'Check TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TLS and the API key, and whether the server is up.';
     return [fail('temporal', `no answer from ${address}: ${reasonOf(error)}`, todo)];
   } finally {
     await connection.close();

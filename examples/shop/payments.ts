@@ -88,14 +88,12 @@ export function alertsOf(attempts: readonly Attempt[]): string[] {
     }
     if (payment !== undefined && isPaid(attempt) && isOfOtherAmount(payment))
       found.push(`${key} was for ${payment.amount} XAF, and ${paidAmount(payment)} XAF have moved.`);
-    if (hasSucceeded && isOver(attempt))
-      found.push(`${key} had succeeded, but is ${payment?.status} after all.`);
+    if (hasSucceeded && isOver(attempt)) found.push(`${key} had succeeded, but is ${payment?.status} after all.`);
     if (payment === undefined && !mayRepeat(attempt)) {
       found.push(`${key} is too old to be repeated safely: ask Sanaga's operator what became of it.`);
     } else if (isGivenUp(attempt)) {
       found.push(`${key} was refused. Mend what is wrong, and send it again. ${error}`);
-    } else if (error !== undefined)
-      found.push(`${key} is repeated until Sanaga answers. The last try: ${error}`);
+    } else if (error !== undefined) found.push(`${key} is repeated until Sanaga answers. The last try: ${error}`);
     return found;
   });
   const paid = attempts.filter((attempt) => attempt.kind === 'collection' && isPaid(attempt));
@@ -145,8 +143,7 @@ export class Payments {
    */
   async refund(order: Order, amount: number): Promise<string | undefined> {
     const state = stateOf(this.#store.attempts(order.id));
-    if (state.kind !== 'paid' && state.kind !== 'otherAmount')
-      return 'Only an order that is paid can be refunded.';
+    if (state.kind !== 'paid' && state.kind !== 'otherAmount') return 'Only an order that is paid can be refunded.';
     const most = paidAmount(state.payment);
     if (!Number.isInteger(amount) || amount < 100 || amount > most) {
       return `The amount must be a whole number from 100 to ${most} XAF.`;

@@ -65,9 +65,7 @@ export function createShop({ store, payments, shopUrl, webhookSecret, ownerPassw
     const number = readPhone(phone);
     if (good === undefined || number === undefined) {
       const mistake =
-        good === undefined
-          ? 'Choose what you would like.'
-          : 'Enter a Cameroonian mobile number, such as 677 000 000.';
+        good === undefined ? 'Choose what you would like.' : 'Enter a Cameroonian mobile number, such as 677 000 000.';
       response.status(422).send(goodsPage({ item, phone, mistake }));
       return;
     }
@@ -132,15 +130,11 @@ export function createShop({ store, payments, shopUrl, webhookSecret, ownerPassw
       return;
     }
     if (error instanceof SanagaError) {
-      response
-        .status(503)
-        .send(messagePage('Sanaga does not answer', `Try again in a moment. (${error.message})`));
+      response.status(503).send(messagePage('Sanaga does not answer', `Try again in a moment. (${error.message})`));
       return;
     }
     process.stderr.write(`shop: ${error instanceof Error ? error.stack : String(error)}\n`);
-    response
-      .status(500)
-      .send(messagePage('That went wrong', 'Please reload the page: nothing is charged twice.'));
+    response.status(500).send(messagePage('That went wrong', 'Please reload the page: nothing is charged twice.'));
   });
 
   const ownersPage = (order: Order, mistake?: string) =>
@@ -191,9 +185,7 @@ function onlyFromOurPages(shopUrl: string) {
   const { origin } = new URL(shopUrl);
   return (request: Request, response: Response, next: NextFunction) => {
     if (/^(GET|HEAD)$/.test(request.method) || request.get('origin') === origin) return next();
-    response
-      .status(403)
-      .send(messagePage('Not from this shop', `Open the shop at ${origin}, and try again.`));
+    response.status(403).send(messagePage('Not from this shop', `Open the shop at ${origin}, and try again.`));
   };
 }
 

@@ -112,11 +112,7 @@ export class Store {
    *
    * @returns `undefined` while an earlier one has succeeded, or still can: nobody may be charged or paid twice
    */
-  addAttempt(
-    order: Order,
-    kind: Attempt['kind'],
-    toParams: (key: string) => Attempt['params'],
-  ): Attempt | undefined {
+  addAttempt(order: Order, kind: Attempt['kind'], toParams: (key: string) => Attempt['params']): Attempt | undefined {
     return this.#atOnce(() => {
       const earlier = this.attempts(order.id).filter((attempt) => attempt.kind === kind);
       if (!earlier.every(isOver)) return undefined;
@@ -140,9 +136,7 @@ export class Store {
     if (stored.payment !== undefined && !isNewer(payment, stored.payment)) return;
     const hasSucceeded = payment.final && payment.status === 'SUCCESSFUL' ? 1 : 0;
     this.#db
-      .prepare(
-        'UPDATE attempts SET payment = ?, error = NULL, has_succeeded = max(has_succeeded, ?) WHERE key = ?',
-      )
+      .prepare('UPDATE attempts SET payment = ?, error = NULL, has_succeeded = max(has_succeeded, ?) WHERE key = ?')
       .run(JSON.stringify(payment), hasSucceeded, stored.key);
   }
 
@@ -168,9 +162,7 @@ export class Store {
   receive({ id, type, data }: WebhookEvent): boolean {
     return this.#atOnce(() => {
       const add = 'INSERT INTO notices VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING';
-      const { changes } = this.#db
-        .prepare(add)
-        .run(id, data.externalId ?? '', type, new Date().toISOString());
+      const { changes } = this.#db.prepare(add).run(id, data.externalId ?? '', type, new Date().toISOString());
       this.update(data);
       return changes > 0;
     });

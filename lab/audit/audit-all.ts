@@ -30,10 +30,7 @@ export interface Evidence {
 }
 
 /** Compares the provider's books with every payment and with what the merchant was notified of. */
-export async function auditAll(
-  records: readonly ObservedPayment[],
-  evidence: Evidence,
-): Promise<Violation[]> {
+export async function auditAll(records: readonly ObservedPayment[], evidence: Evidence): Promise<Violation[]> {
   const { actions, caseOf, strays, unreadable, mayLoseTerminated } = evidence;
   const violations: Violation[] = [];
   await eachOf(records, MAX_IN_FLIGHT, async (record) => {

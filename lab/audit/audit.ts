@@ -58,8 +58,7 @@ function lostPayments({ record, shown, transactions }: AuditCase): Finding[] {
       : [];
   }
   const wasPaid = transactions.some((booked) => isPaid(booked) && !booked.isStray);
-  if (!wasPaid || shown.status === 'SUCCESSFUL' || shown.status === 'REVIEW' || isOverruled(record))
-    return [];
+  if (!wasPaid || shown.status === 'SUCCESSFUL' || shown.status === 'REVIEW' || isOverruled(record)) return [];
   return [{ invariant: 'lost', what: `it was paid, and is ${shown.status}` }];
 }
 
@@ -190,14 +189,8 @@ function auditNotifications(subject: AuditCase): Finding[] {
 /** The endpoint is never away for three days, so each notification must have been acknowledged. */
 function unnotified({ shown, record }: AuditCase): Finding[] {
   if (shown === undefined || record.terminated) return [];
-  const due = shown.final
-    ? FINAL_EVENTS[shown.status]
-    : shown.status === 'REVIEW'
-      ? 'payment.review'
-      : undefined;
-  const wasNotified = record.notifications.some(
-    ({ acknowledged, content: { type } }) => acknowledged && type === due,
-  );
+  const due = shown.final ? FINAL_EVENTS[shown.status] : shown.status === 'REVIEW' ? 'payment.review' : undefined;
+  const wasNotified = record.notifications.some(({ acknowledged, content: { type } }) => acknowledged && type === due);
   return due === undefined || wasNotified
     ? []
     : [{ invariant: 'unnotified', what: `the merchant was never notified of ${due}` }];
@@ -267,10 +260,8 @@ function disorderly({ record }: AuditCase): Finding[] {
     const isFirst = !firsts.has(number);
     if (isFirst) firsts.set(number, notification);
     if (isFirst && number > 1 && !acknowledged.has(number - 1)) {
-      const isGivenUp =
-        before !== undefined && notification.at - Date.parse(before.content.timestamp) >= PATIENCE_MS;
-      if (!isGivenUp)
-        found.push({ invariant: 'notifiedWrong', what: `${notification.webhookId} came out of order` });
+      const isGivenUp = before !== undefined && notification.at - Date.parse(before.content.timestamp) >= PATIENCE_MS;
+      if (!isGivenUp) found.push({ invariant: 'notifiedWrong', what: `${notification.webhookId} came out of order` });
     }
     if (notification.acknowledged && !acknowledged.has(number)) acknowledged.set(number, notification.at);
   }

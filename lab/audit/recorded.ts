@@ -11,8 +11,7 @@ export interface Recorded {
   readonly events: readonly string[];
 }
 
-export interface RecordedPayment
-  extends Pick<SeenPayment, 'status' | 'final' | 'amount' | 'amountPaid' | 'transId'> {
+export interface RecordedPayment extends Pick<SeenPayment, 'status' | 'final' | 'amount' | 'amountPaid' | 'transId'> {
   /** The ids of what its merchant was to be notified of, as the payment itself remembers it. */
   readonly notifications: readonly string[];
 }
@@ -24,8 +23,7 @@ export async function readRecorded(records: Records): Promise<(id: string) => Re
   const payments = new Map<string, (RecordedPayment | undefined)[]>();
   for (let after: { id: Listed['id']; createdAt: number } | undefined; ; ) {
     const page: Listed[] = await records.list({ after }, PAGE_SIZE);
-    for (const { id, content } of page)
-      payments.set(id, [...(payments.get(id) ?? []), content && toRecorded(content)]);
+    for (const { id, content } of page) payments.set(id, [...(payments.get(id) ?? []), content && toRecorded(content)]);
     const last = page.at(-1);
     if (last === undefined) break;
     after = { id: last.id, createdAt: last.indexed.createdAt };

@@ -19,12 +19,7 @@ import { operate } from '../people/chaos-operators.js';
 import type { PayerManners } from '../people/context.js';
 import { askForPayment } from '../people/merchant.js';
 import { MerchantEndpoint, type MerchantFault } from '../people/merchant-endpoint.js';
-import {
-  isEndAcknowledged,
-  type ObservedPayment,
-  observedOf,
-  wasReviewed,
-} from '../people/observed-payment.js';
+import { isEndAcknowledged, type ObservedPayment, observedOf, wasReviewed } from '../people/observed-payment.js';
 import { WebUi } from '../people/web-ui.js';
 import { planChaosPayments, planChaosPresses } from '../plan/chaos-payments.js';
 import { type PlannedKill, type PlannedOutage, planKills, planOutages } from '../plan/server-faults.js';
@@ -225,8 +220,7 @@ async function readOnceComplete(
     const deadline = performance.now() + RECORD_MS;
     for (;;) {
       const recordedOf = await readRecorded(kept);
-      if (records.every((record) => isRecorded(record, recordedOf)) || performance.now() > deadline)
-        return recordedOf;
+      if (records.every((record) => isRecorded(record, recordedOf)) || performance.now() > deadline) return recordedOf;
       await pause(LOOK_MS);
     }
   } finally {
@@ -269,8 +263,7 @@ function merchantOf(records: readonly ObservedPayment[], seed: number, faults: C
     secret: MERCHANT_SECRET,
     now: async () => Date.now(),
     truthOf: () => [],
-    onNotification: (notification) =>
-      byId.get(notification.content.data.id)?.notifications.push(notification),
+    onNotification: (notification) => byId.get(notification.content.data.id)?.notifications.push(notification),
     count: (fault) => faults.add(fault),
     faultOf: (random, nth) =>
       nth > 0

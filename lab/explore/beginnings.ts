@@ -83,8 +83,7 @@ class Story {
   /** Checks what must hold at any time, and what must hold once nothing is under way. */
   check(): void {
     const payable = this.#links.filter(({ isGiven, isLive }) => isGiven && isLive);
-    const isExcused =
-      this.#isLost && new Set(payable.map(({ process, life }) => `${process}.${life}`)).size > 1;
+    const isExcused = this.#isLost && new Set(payable.map(({ process, life }) => `${process}.${life}`)).size > 1;
     if (payable.length > 1 && !isExcused) this.broken.add('oneLink');
     if (this.#links.some(({ isGiven, isLive }) => isGiven && !isLive)) this.broken.add('given');
     if (this.#payment?.isLive === false) this.broken.add('followed');

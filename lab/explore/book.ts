@@ -89,8 +89,7 @@ function withLook(book: Book, { payment, todo }: Situation, event: PaymentEvent,
   if (event.kind === 'named' && todo.kind === 'send') return { ...book, isNamed: true };
   if (event.kind !== 'notification' || todo.kind !== 'send') return book;
   const { open, unconfirmed } = payment.reports;
-  const isKnown =
-    open.some(({ transId }) => transId === event.transId) || unconfirmed.includes(event.transId);
+  const isKnown = open.some(({ transId }) => transId === event.transId) || unconfirmed.includes(event.transId);
   return isKnown ? book : { ...book, isNamed: true };
 }
 
@@ -104,19 +103,15 @@ function withNamed(
 ): Book {
   const { payment, book: before } = situation;
   let { named } = book;
-  if (event.kind === 'notification')
-    named = [...named.filter((one) => one !== event.transId), event.transId].sort();
-  const isSaid =
-    event.kind === 'status' && (event.answer.kind === 'found' || event.answer.kind === 'unknown');
+  if (event.kind === 'notification') named = [...named.filter((one) => one !== event.transId), event.transId].sort();
+  const isSaid = event.kind === 'status' && (event.answer.kind === 'found' || event.answer.kind === 'unknown');
   if (isSaid && named.includes(event.transId)) named = named.filter((one) => one !== event.transId);
   if (event.kind === 'listed' && event.answer.kind === 'listed' && named.length > 0) named = [];
   const isUnnamed = isLeftUnnamed(situation, event, after) ? true : undefined;
   const isDecided = payment.phase.kind === 'deciding' && !['deciding', 'review'].includes(after.phase.kind);
   const seen = transactionsIn(event).filter((one) => isDisputed(payment.order, one));
   const isNew = seen.some(({ transId }) => !before.disputed.includes(transId));
-  const disputed = isNew
-    ? [...new Set([...before.disputed, ...seen.map(({ transId }) => transId)])]
-    : before.disputed;
+  const disputed = isNew ? [...new Set([...before.disputed, ...seen.map(({ transId }) => transId)])] : before.disputed;
   const isInDispute = !isDecided && (isNew || book.isDisputed) ? true : undefined;
   const isEnded = !before.final && after.phase.kind === 'ended' && after.phase.status !== 'SUCCESSFUL';
   const isByItself = payment.phase.kind !== 'deciding';
@@ -134,11 +129,7 @@ function withNamed(
 }
 
 /** Whether a notification has named the payment alone, and no transaction is known that it may be about. */
-function isLeftUnnamed(
-  { book, payment, provider }: Situation,
-  event: PaymentEvent,
-  { phase }: PaymentState,
-): boolean {
+function isLeftUnnamed({ book, payment, provider }: Situation, event: PaymentEvent, { phase }: PaymentState): boolean {
   if (event.kind === 'named')
     return book.isUnnamed === true || (transIdOf(payment) === undefined && event.status !== book.status);
   const isDecided = payment.phase.kind === 'deciding' && phase.kind !== 'deciding' && phase.kind !== 'review';
@@ -148,12 +139,7 @@ function isLeftUnnamed(
 }
 
 /** The first notification that calls one of the payment's transactions SUCCESSFUL counts, until the provider says so, too. */
-function withPaidReport(
-  book: Book,
-  { provider, payment }: Situation,
-  event: PaymentEvent,
-  now: number,
-): Book {
+function withPaidReport(book: Book, { provider, payment }: Situation, event: PaymentEvent, now: number): Book {
   const isNotification = event.kind === 'notification' || event.kind === 'named';
   if (book.reportedPaid.length === 0 && !isNotification) return book;
   const open = book.reportedPaid.filter(({ transId }) => !isShownPaid(book, transId));
@@ -223,8 +209,7 @@ function withSends(
   let { refusedSince, unsentSince, isThrottled } = before;
   if (event.kind === 'sent') {
     const { kind } = event.outcome;
-    const isUnsent =
-      kind === 'unauthorized' || kind === 'notSent' || kind === 'throttled' || kind === 'unchecked';
+    const isUnsent = kind === 'unauthorized' || kind === 'notSent' || kind === 'throttled' || kind === 'unchecked';
     isThrottled = kind === 'throttled' || (isUnsent && isThrottled) ? true : undefined;
     refusedSince = isUnsent ? (refusedSince ?? now) : undefined;
     unsentSince = !isUnsent || kind === 'unauthorized' ? undefined : (unsentSince ?? now);
@@ -280,26 +265,19 @@ function withLinks(
   if (event.kind === 'expired') orphans = orphans.filter((one) => one !== event.transId);
   const isSearch = asked.phase.kind === 'searching' || asked.phase.kind === 'waiting';
   if (isSearch && event.kind === 'listed' && event.answer.kind === 'listed') {
-    const unpaid = event.answer.transactions
-      .filter(({ status }) => status === 'CREATED')
-      .map(({ transId }) => transId);
+    const unpaid = event.answer.transactions.filter(({ status }) => status === 'CREATED').map(({ transId }) => transId);
     const over = event.answer.transactions.filter(({ status }) => status === 'EXPIRED');
-    orphans = [...new Set([...orphans, ...unpaid])].filter(
-      (orphan) => !over.some(({ transId }) => transId === orphan),
-    );
+    orphans = [...new Set([...orphans, ...unpaid])].filter((orphan) => !over.some(({ transId }) => transId === orphan));
   }
   const isOpen = payment.phase.kind === 'searching' || payment.phase.kind === 'sending';
   if (!isOpen && orphans.length > 0) orphans = [];
-  return expiresAt === before.expiresAt && orphans === before.orphans
-    ? before
-    : { ...before, expiresAt, orphans };
+  return expiresAt === before.expiresAt && orphans === before.orphans ? before : { ...before, expiresAt, orphans };
 }
 
 /** A link counts as given to the merchant once its workflow task is recorded. */
 export function given(provider: Provider, { payment, book }: Situation): Provider {
   const transId = payment.facts.link?.transId;
-  if (payment.order.method !== 'link' || transId === undefined || transId !== transIdOf(payment))
-    return provider;
+  if (payment.order.method !== 'link' || transId === undefined || transId !== transIdOf(payment)) return provider;
   const own = transactionOf(provider, transId);
   if (own === undefined || own.isGiven || book.final) return provider;
   return {

@@ -11,12 +11,7 @@ import type {
 } from '../../src/payments/machine/transitions.js';
 import { EMPTY_TIMELINE, recordStep, type Timeline } from '../../src/payments/views/timeline.js';
 import { amountPaidOf } from '../../src/payments/views/to-payment.js';
-import {
-  isFinalPayment,
-  type PaymentState,
-  statusOf,
-  transIdOf,
-} from '../../src/payments/words/payment-state.js';
+import { isFinalPayment, type PaymentState, statusOf, transIdOf } from '../../src/payments/words/payment-state.js';
 import { type Act, activityAct, givenUpAfter, replyAct } from './workflow-commands.js';
 
 export type Message =
@@ -82,9 +77,7 @@ export class ExpectedPayment {
       case 'listed':
         return todo.kind === 'lookUp';
       case 'status':
-        return (
-          todo.kind === 'askStatus' && todo.transId === event.transId && todo.isReport === event.isReport
-        );
+        return todo.kind === 'askStatus' && todo.transId === event.transId && todo.isReport === event.isReport;
       case 'expired':
         return todo.kind === 'expire' && todo.transId === event.transId;
       case 'resetChecked':
@@ -128,11 +121,7 @@ export class ExpectedPayment {
     const { payment, todo, replies } = step(before, event, now);
     if (event.kind === 'sent' && this.#isMoney(this.todo)) this.#acts.push(['cancelTimer']);
     this.payment = payment;
-    this.timeline = recordStep(
-      this.timeline ?? EMPTY_TIMELINE,
-      { before, event, after: payment, replies },
-      now,
-    );
+    this.timeline = recordStep(this.timeline ?? EMPTY_TIMELINE, { before, event, after: payment, replies }, now);
     this.todo = todo;
     const [status, transId] = [statusOf(payment), transIdOf(payment)];
     const isFinal = isFinalPayment(payment);
@@ -144,9 +133,7 @@ export class ExpectedPayment {
       ...(isFinal === isFinalPayment(before) && !isNotified ? [] : [['PaymentFinal', isFinal]]),
       ...(transId === undefined || transId === transIdOf(before) ? [] : [['TransId', transId]]),
       // One of an outcome before a review is taken out again.
-      ...(isPaid && (amountPaid !== undefined || payment.reviews > 0)
-        ? [['AmountPaid', amountPaid ?? null]]
-        : []),
+      ...(isPaid && (amountPaid !== undefined || payment.reviews > 0) ? [['AmountPaid', amountPaid ?? null]] : []),
     ];
     if (attributes.length > 0) this.#acts.push(['searchAttributes', Object.fromEntries(attributes)]);
     const isGivenUp = hasGivenUp(payment.notifications);
@@ -178,8 +165,7 @@ export class ExpectedPayment {
         this.#acts.push(['end', this.payment, this.timeline]);
         return;
       } else {
-        if (this.#isMoney(todo))
-          this.#acts.push(['timer', givenUpAfter(this.payment.terms, sentIf(this.payment))]);
+        if (this.#isMoney(todo)) this.#acts.push(['timer', givenUpAfter(this.payment.terms, sentIf(this.payment))]);
         this.#acts.push(activityAct(this.payment, todo, now));
         return;
       }

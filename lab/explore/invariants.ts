@@ -2,26 +2,19 @@ import type { Todo } from '../../src/payments/machine/transitions.js';
 import type { PaymentOrder } from '../../src/payments/words/order.js';
 import type { PaymentEventType, PaymentStatus } from '../../src/payments/words/payment.js';
 import type { TransId } from '../../src/payments/words/payment-id.js';
-import {
-  isFinalPayment,
-  type PaymentState,
-  statusOf,
-  transIdOf,
-} from '../../src/payments/words/payment-state.js';
+import { isFinalPayment, type PaymentState, statusOf, transIdOf } from '../../src/payments/words/payment-state.js';
 import type { ProviderStatus } from '../../src/payments/words/transaction.js';
 import { isUnsettled, type OwnTransaction, type Shown, type Situation, transactionOf } from './situation.js';
 
 /** The rules that hold in every state, each checked against the model's own truth and records. */
 export const INVARIANTS = {
-  sends:
-    'a request that left, or may have left, was decided: by the order, once by the policy, or by an operator',
+  sends: 'a request that left, or may have left, was decided: by the order, once by the policy, or by an operator',
   noDouble:
     'no money is sent while a transaction of the payment exists that can move or has moved it, unless an operator has insisted',
   readFirst:
     'a request is made again only right after the list was read, and not when a notification has named a transaction since, nor after one that names the payment alone while the provider shows none and nobody has decided; never while one is shown that names the payment and another',
   inFlight: 'nothing ends, decides or sends the payment while its request is in flight',
-  failedTruth:
-    'FAILED and EXPIRED are said only when no transaction of the payment can move money, or has moved it',
+  failedTruth: 'FAILED and EXPIRED are said only when no transaction of the payment can move money, or has moved it',
   failedShown:
     'FAILED and EXPIRED are not said, even by force, once the provider has shown a transaction as SUCCESSFUL, unless it has shown since that it has moved no money',
   failedNamed:
@@ -232,13 +225,7 @@ function endViolations({ provider, book, payment, now }: Situation): Violation[]
   for (const one of provider.transactions) {
     const shown = book.shown.find(({ transId: id }) => id === one.transId);
     const isPending = shown?.status === 'CREATED' || shown?.status === 'PENDING';
-    if (
-      one.transId !== transId &&
-      isPending &&
-      !shown?.isPaid &&
-      shown?.isLeftOut &&
-      canMove(payment.order, one)
-    ) {
+    if (one.transId !== transId && isPending && !shown?.isPaid && shown?.isLeftOut && canMove(payment.order, one)) {
       violations.push({
         invariant: 'secondSeen',
         what: `the workflow ends, and the list left out ${one.transId}, which was ${shown.status} before`,
@@ -265,10 +252,7 @@ function endViolations({ provider, book, payment, now }: Situation): Violation[]
 }
 
 /** The rules that sending now breaks. */
-export function sendViolations(
-  { provider, payment, book, now }: Situation,
-  mayHaveLeft: boolean,
-): Violation[] {
+export function sendViolations({ provider, payment, book, now }: Situation, mayHaveLeft: boolean): Violation[] {
   const violations: Violation[] = [];
   if (payment.order.method === 'link') {
     const orphans = book.orphans.filter((orphan) => transactionOf(provider, orphan)?.status !== 'EXPIRED');
@@ -328,9 +312,7 @@ export function questionViolations({ todo, book, now, provider }: Situation): Vi
     const paid = book.shown.find(({ transId, isPaid }) => transId === todo.transId && isPaid);
     if (paid !== undefined)
       violations.push({ invariant: 'expiredShown', what: `${paid.transId} is expired, and was shown paid` });
-    const report = book.reportedPaid.find(
-      ({ transId, at }) => transId === todo.transId && now < at + REPORTED_FOR_MS,
-    );
+    const report = book.reportedPaid.find(({ transId, at }) => transId === todo.transId && now < at + REPORTED_FOR_MS);
     if (report !== undefined)
       violations.push({
         invariant: 'expiredReported',
@@ -338,9 +320,7 @@ export function questionViolations({ todo, book, now, provider }: Situation): Vi
       });
   }
   if (todo.kind === 'askStatus') {
-    const asked = provider.asked.filter(
-      ({ transId, at }) => transId === todo.transId && at > now - WINDOW_MS,
-    );
+    const asked = provider.asked.filter(({ transId, at }) => transId === todo.transId && at > now - WINDOW_MS);
     if (asked.length >= CALLS_PER_WINDOW) {
       violations.push({
         invariant: 'statusLimit',

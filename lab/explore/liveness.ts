@@ -68,8 +68,7 @@ export class Liveness {
       if (passed.has(state)) return [stuck(`it goes round in circles as ${payment.phase.kind}`)];
       passed.add(state);
       if (!this.#good.add(state)) return [];
-      if (todo.kind === 'askStatus' || todo.kind === 'lookUp' || todo.kind === 'expire')
-        now += terms.providerTimeoutMs;
+      if (todo.kind === 'askStatus' || todo.kind === 'lookUp' || todo.kind === 'expire') now += terms.providerTimeoutMs;
       else if (todo.kind === 'wait' && delivering === undefined) now = Math.max(now, todo.until ?? now);
       const event = silentEvent(todo, delivering, post);
       if (event.kind === 'delivered') delivering = undefined;
@@ -119,16 +118,11 @@ export class Liveness {
    * What the payment has heard of its transactions may be out of date by the time of a decision: by then, those that have
    * not moved money have come to an end. A decision that agrees with that is taken.
    */
-  #refusedOnTheTruth(
-    situation: Situation,
-    fail: DecideMove,
-    matches: readonly DecideMove[],
-  ): Violation | undefined {
+  #refusedOnTheTruth(situation: Situation, fail: DecideMove, matches: readonly DecideMove[]): Violation | undefined {
     const { provider } = situation;
     const over = this.#setting.method === 'link' ? 'EXPIRED' : 'FAILED';
     const transactions = provider.transactions.map(
-      (one): OwnTransaction =>
-        one.status === 'SUCCESSFUL' ? one : { ...one, status: over, before: one.status },
+      (one): OwnTransaction => (one.status === 'SUCCESSFUL' ? one : { ...one, status: over, before: one.status }),
     );
     const settled: Situation = { ...situation, provider: { ...provider, transactions } };
     const isPaid = transactions.some(({ status }) => status === 'SUCCESSFUL');
@@ -153,8 +147,7 @@ export class Liveness {
     }
     for (let steps = 0; steps < MAX_STEPS; steps += 1) {
       if (situation.payment.phase.kind !== 'deciding') break;
-      const move =
-        before.provider.silent === 'all' ? silentMove(situation, 'ambiguous') : this.#honestMove(situation);
+      const move = before.provider.silent === 'all' ? silentMove(situation, 'ambiguous') : this.#honestMove(situation);
       if (move === undefined) return false;
       situation = this.#model.apply(situation, move).situation;
     }

@@ -107,16 +107,14 @@ export class Model {
       }
       case 'time': {
         const later = { ...before, now: move.to };
-        const isDue =
-          before.todo.kind === 'wait' && before.todo.until !== undefined && before.todo.until <= move.to;
+        const isDue = before.todo.kind === 'wait' && before.todo.until !== undefined && before.todo.until <= move.to;
         return isDue ? this.#feed(later, { kind: 'time' }) : later;
       }
       case 'notification': {
         const { transId, status, truth, isDoubled } = move;
         const known = isDoubled ? withDoubled(before.provider, before.now) : before.provider;
         const about = transId ?? known.transactions[0]?.transId;
-        const provider =
-          truth === undefined ? before.provider : withStatus(known, about, truth, before.book.final);
+        const provider = truth === undefined ? before.provider : withStatus(known, about, truth, before.book.final);
         const event =
           transId === undefined
             ? ({ kind: 'named', status } as const)
@@ -142,8 +140,7 @@ export class Model {
       }
       case 'handOver': {
         const over = this.#feed(before, { kind: 'handOver' });
-        if (over.book.open.length > 0)
-          this.#violate('replies', 'the run ends, and a request waits for its reply');
+        if (over.book.open.length > 0) this.#violate('replies', 'the run ends, and a request waits for its reply');
         return deducted(before, this.#feed(over, { kind: 'begin' }), 'handOvers', false);
       }
       case 'workerLost':
@@ -179,10 +176,7 @@ export class Model {
       message.kind === 'decide' ? decideEvent(message, request) : { kind: message.request, request };
     const after = this.#request(before, event, message.kind === 'decide' ? 'decisions' : 'requests');
     if (after.todo.kind !== 'send' || after.payment.phase.kind !== 'sending') {
-      this.#violate(
-        'inFlight',
-        `while the request is in flight, the payment became ${after.payment.phase.kind}`,
-      );
+      this.#violate('inFlight', `while the request is in flight, the payment became ${after.payment.phase.kind}`);
     }
     return { ...after, todo: before.todo };
   }
@@ -306,9 +300,7 @@ export class Model {
     this.#violations.push(...violations);
     const { payment, todo } = step;
     const isRecorded =
-      todo.kind === 'wait' ||
-      todo.kind === 'end' ||
-      (todo.kind === 'send' && payment.order.method !== 'link');
+      todo.kind === 'wait' || todo.kind === 'end' || (todo.kind === 'send' && payment.order.method !== 'link');
     const situation: Situation = {
       now,
       payment,

@@ -77,8 +77,7 @@ function messageMoves(situation: Situation, setting: Setting): Move[] {
     moves.push({ kind: 'delivered', outcome: 'delivered' });
     if (may('merchantAway')) moves.push(costly({ kind: 'delivered', outcome: 'failed' }));
   }
-  if (left.handOvers > 0 && todo.kind === 'wait' && delivering === undefined)
-    moves.push({ kind: 'handOver' });
+  if (left.handOvers > 0 && todo.kind === 'wait' && delivering === undefined) moves.push({ kind: 'handOver' });
   if (may('workerLost') && recorded !== undefined) {
     if (!recorded.isFresh) moves.push(costly({ kind: 'workerLost' }));
     if ('request' in recorded.event) moves.push(costly({ kind: 'workerLost', forgets: true }));
@@ -87,13 +86,9 @@ function messageMoves(situation: Situation, setting: Setting): Move[] {
   return moves;
 }
 
-function resetMoves(
-  { todo, left, payment, provider, recorded, mark }: Situation,
-  { isMarked }: Setting,
-): Move[] {
+function resetMoves({ todo, left, payment, provider, recorded, mark }: Situation, { isMarked }: Setting): Move[] {
   if (left.resets === 0 || provider.wasReset) return [];
-  if (isMarked && mark === undefined)
-    return recorded === undefined && todo.kind === 'wait' ? [{ kind: 'mark' }] : [];
+  if (isMarked && mark === undefined) return recorded === undefined && todo.kind === 'wait' ? [{ kind: 'mark' }] : [];
   if (payment.phase.kind === 'sending') return [];
   if (mark === undefined) return todo.kind === 'end' ? [] : [{ kind: 'reset', to: 'start' }];
   if (mark.event === undefined) return [];
@@ -115,9 +110,7 @@ function notificationMoves(situation: Situation, setting: Setting): Move[] {
   );
   if (may('doubledLater') && book.final && method !== 'link' && provider.transactions.length > 0) {
     const transId = nextTransId(provider);
-    moves.push(
-      costly({ kind: 'notification', transId, status: 'SUCCESSFUL', truth: 'SUCCESSFUL', isDoubled: true }),
-    );
+    moves.push(costly({ kind: 'notification', transId, status: 'SUCCESSFUL', truth: 'SUCCESSFUL', isDoubled: true }));
   }
   for (const one of provider.transactions) {
     const { transId } = one;
@@ -155,10 +148,7 @@ function decisionMoves(situation: Situation, { decisions, foreign, terms }: Sett
   const number = payment.reviews;
   if (review === undefined) {
     if (todo.kind !== 'wait') return [];
-    return [
-      { kind: 'decide', action: 'fail', review: number, force: true, by: 'ops' },
-      ...recallMoves(situation),
-    ];
+    return [{ kind: 'decide', action: 'fail', review: number, force: true, by: 'ops' }, ...recallMoves(situation)];
   }
   const areTwo = decisions.has('second') && terms.secondPersonAbove !== undefined;
   const people: readonly Person[] = areTwo ? ['ops', 'second'] : ['ops'];
@@ -176,8 +166,6 @@ function decisionMoves(situation: Situation, { decisions, foreign, terms }: Sett
     ]),
   );
   const rejected: Move[] =
-    areTwo && review.proposed !== undefined
-      ? people.map((by) => ({ kind: 'reject', review: number, by }))
-      : [];
+    areTwo && review.proposed !== undefined ? people.map((by) => ({ kind: 'reject', review: number, by })) : [];
   return [...people.flatMap((by) => made.map((move) => ({ ...move, by }))), ...rejected];
 }

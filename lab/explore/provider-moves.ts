@@ -67,8 +67,7 @@ export function postMoves(situation: Situation, setting: Setting): Move[] {
     { ...plain, outcome: 'throttled', taken: 1 },
     { ...plain, outcome: 'throttled', taken: 1, isLate: true },
   );
-  if (setting.rejectsRepeated)
-    add('throttledPost', { ...plain, outcome: 'throttled', taken: 1, isLate: 'unseen' });
+  if (setting.rejectsRepeated) add('throttledPost', { ...plain, outcome: 'throttled', taken: 1, isLate: 'unseen' });
   moves.push(...resetsInFlight(situation, setting, plain));
   // The list may also be behind, and show it too late.
   if (isShown) moves.push({ ...plain, outcome: 'shown' });
@@ -174,8 +173,7 @@ export function answerMoves(situation: Situation, setting: Setting): Move[] {
       const may = mayOf(situation, setting);
       const { wasReset } = situation.provider;
       const moves: Move[] = [{ kind: 'resetCheck', answer: { kind: wasReset ? 'reset' : 'notReset' } }];
-      if (may('unchecked') && !wasReset)
-        moves.push(costly({ kind: 'resetCheck', answer: { kind: 'reset' } }));
+      if (may('unchecked') && !wasReset) moves.push(costly({ kind: 'resetCheck', answer: { kind: 'reset' } }));
       if (may('workerLost')) moves.push(costly({ kind: 'resetCheck', answer: { kind: 'lost' } }));
       return moves;
     }
@@ -225,8 +223,7 @@ function statusMoves(situation: Situation, setting: Setting, transId: TransId): 
   if (provider.silent !== 'no' || foreign === 'silent') return [move({ kind: 'unavailable' })];
   const others = noAnswers(may, ['status', 'all']).map((answer) => costly(move(answer)));
   if (may('workerLost')) others.push(costly(move({ kind: 'heldBack' })));
-  if (foreign !== undefined && foreign !== 'unknown')
-    return [move({ kind: 'foreign', whose: foreign }), ...others];
+  if (foreign !== undefined && foreign !== 'unknown') return [move({ kind: 'foreign', whose: foreign }), ...others];
   const own = transactionOf(provider, transId);
   if (own === undefined) return [move({ kind: 'unknown' }), ...others];
   const moves: Move[] = reachable(own, setting, now).map((status) =>
@@ -236,19 +233,15 @@ function statusMoves(situation: Situation, setting: Setting, transId: TransId): 
     moves.push(costly(move({ kind: 'found', status: 'PENDING', isBare: false }, 'PENDING')));
   if (may('fieldsLeftOut')) {
     for (const status of reachable(own, setting, now)) {
-      moves.push(
-        costly(move({ kind: 'found', status, isBare: true }, status === own.status ? undefined : status)),
-      );
+      moves.push(costly(move({ kind: 'found', status, isBare: true }, status === own.status ? undefined : status)));
     }
   }
-  if (may('unknownStatus') && now < own.madeAt + KNOWN_AFTER_MS)
-    moves.push(costly(move({ kind: 'unknown' })));
+  if (may('unknownStatus') && now < own.madeAt + KNOWN_AFTER_MS) moves.push(costly(move({ kind: 'unknown' })));
   if (may('olderStatus') && own.before !== undefined && own.before !== own.status) {
     moves.push(costly(move({ kind: 'found', status: own.before, isBare: false })));
   }
   const turn = turnOf(own, setting);
-  if (may('turn') && turn !== undefined)
-    moves.push(costly(move({ kind: 'found', status: turn, isBare: false }, turn)));
+  if (may('turn') && turn !== undefined) moves.push(costly(move({ kind: 'found', status: turn, isBare: false }, turn)));
   return [...moves, ...others];
 }
 

@@ -4,13 +4,7 @@ import type { TransId } from '../../src/payments/words/payment-id.js';
 import type { ProviderStatus, Transaction } from '../../src/payments/words/transaction.js';
 import type { ExpiryMove, ListMove, NoAnswer, PostMove, StatusMove } from './move.js';
 import { AMOUNT, FOREIGN, type Foreign, orderOf, type Setting, WRONG_AMOUNT } from './setting.js';
-import {
-  type OwnTransaction,
-  type Provider,
-  type Situation,
-  transactionOf,
-  withTransaction,
-} from './situation.js';
+import { type OwnTransaction, type Provider, type Situation, transactionOf, withTransaction } from './situation.js';
 
 /** What a call to the provider has led to. */
 export interface Answered {
@@ -62,9 +56,7 @@ export function answerPost(before: Situation, move: PostMove, setting: Setting):
       });
     case 'shown': {
       const isVisible = ({ listedFrom }: OwnTransaction) => listedFrom <= before.now;
-      const transactions = provider.transactions.map((one) =>
-        isVisible(one) ? { ...one, isListed: true } : one,
-      );
+      const transactions = provider.transactions.map((one) => (isVisible(one) ? { ...one, isListed: true } : one));
       const shown = provider.transactions.filter(isVisible).map((one) => asShown(one, false, setting));
       return {
         situation: { ...situation, provider: { ...provider, transactions } },
@@ -133,9 +125,7 @@ export function answerList(before: Situation, { answer, truth }: ListMove, setti
       const shown = provider.transactions.filter(
         ({ transId, listedFrom }) => listedFrom <= before.now && !answer.without.includes(transId),
       );
-      const transactions = provider.transactions.map((one) =>
-        shown.includes(one) ? { ...one, isListed: true } : one,
-      );
+      const transactions = provider.transactions.map((one) => (shown.includes(one) ? { ...one, isListed: true } : one));
       return {
         situation: { ...before, provider: { ...provider, transactions } },
         event: event({
@@ -199,9 +189,7 @@ function noAnswer(
   before: Situation,
   answer: NoAnswer,
   { terms, retryAfterMs }: Setting,
-  event: (
-    answer: Extract<StatusAnswer, { kind: 'unavailable' | 'throttled' | 'unauthorized' }>,
-  ) => AnswerEvent,
+  event: (answer: Extract<StatusAnswer, { kind: 'unavailable' | 'throttled' | 'unauthorized' }>) => AnswerEvent,
 ): Answered {
   switch (answer.kind) {
     case 'unavailable': {
@@ -228,11 +216,7 @@ function noAnswer(
 }
 
 /** A transaction as an answer of the provider has it. */
-function asShown(
-  { transId, status, isWrong }: OwnTransaction,
-  isBare: boolean,
-  { method }: Setting,
-): Transaction {
+function asShown({ transId, status, isWrong }: OwnTransaction, isBare: boolean, { method }: Setting): Transaction {
   if (isBare) return { transId, status };
   const { id: externalId } = orderOf(method);
   return { transId, status, externalId, userId: externalId, amount: isWrong ? WRONG_AMOUNT : AMOUNT };

@@ -15,12 +15,7 @@ export function describeBroken({ setting, story, violations }: BrokenRule): stri
 export function describeRules(): string {
   const listed = (all: Readonly<Record<string, string>>) =>
     Object.entries(all).map(([name, sentence]) => `  ${name}: ${sentence}`);
-  return [
-    'Rules, checked in every state:',
-    ...listed(INVARIANTS),
-    'Assumptions:',
-    ...listed(ASSUMPTIONS),
-  ].join('\n');
+  return ['Rules, checked in every state:', ...listed(INVARIANTS), 'Assumptions:', ...listed(ASSUMPTIONS)].join('\n');
 }
 
 /** The result of an exploration: its last line of output. */
@@ -54,11 +49,7 @@ export interface Report {
 export function exploreAll(
   machine: Machine,
   settings: readonly Setting[],
-  {
-    depth,
-    states,
-    seconds,
-  }: { readonly depth?: number; readonly states?: number; readonly seconds?: number },
+  { depth, states, seconds }: { readonly depth?: number; readonly states?: number; readonly seconds?: number },
   progress: (line: string) => void = () => undefined,
 ): Report {
   const startedAt = Date.now();
@@ -114,8 +105,7 @@ function statusWords(before: Situation, { book, payment, todo }: Situation): str
     before.book.status === book.status &&
     before.book.final === book.final &&
     before.payment.reviews === payment.reviews;
-  const then =
-    todo.kind === 'send' && before.todo.kind !== 'send' ? `, and it is to be sent (${todo.cause})` : '';
+  const then = todo.kind === 'send' && before.todo.kind !== 'send' ? `, and it is to be sent (${todo.cause})` : '';
   if (isSame) return then;
   const number = book.status === 'REVIEW' ? ` ${payment.reviews}` : '';
   return `: ${book.status}${number}${book.final ? ', final' : ''}${then}`;
@@ -136,8 +126,7 @@ function describe(move: Move, before: Situation): string {
       return `${subject}: ${answerWords(move.answer)}`;
     }
     case 'list': {
-      const became =
-        move.truth === undefined ? '' : `${move.truth.transId} has become ${move.truth.status}; `;
+      const became = move.truth === undefined ? '' : `${move.truth.transId} has become ${move.truth.status}; `;
       return `${became}list: ${listWords(move, before)}`;
     }
     case 'expire': {
@@ -177,9 +166,7 @@ function describe(move: Move, before: Situation): string {
 }
 
 function notGenuine(transId: string): string {
-  return Object.values(FOREIGN).some((one) => one === transId)
-    ? ' of a foreign transaction'
-    : ', forged or late,';
+  return Object.values(FOREIGN).some((one) => one === transId) ? ' of a foreign transaction' : ', forged or late,';
 }
 
 const RESET_TO = {

@@ -120,9 +120,7 @@ export function withReplies(
       ...book,
       proposed: undefined,
       insisted:
-        request.isInsisted && book.insisted !== 'fail' && request.kind !== 'match'
-          ? request.kind
-          : book.insisted,
+        request.isInsisted && book.insisted !== 'fail' && request.kind !== 'match' ? request.kind : book.insisted,
       isFailed: request.kind === 'fail',
       shown: decided(book.shown, request, situation),
     };

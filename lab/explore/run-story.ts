@@ -182,8 +182,7 @@ class StoryRun {
     if (this.active === undefined) return await this.reopen(event, now);
     await this.passTime(event, now);
     if (event.kind === 'handOver') return await this.handOver(now);
-    if (isMessage(event) && this.expected.objects(event, now) !== undefined)
-      return await this.refuse(event, now);
+    if (isMessage(event) && this.expected.objects(event, now) !== undefined) return await this.refuse(event, now);
     const messages = ahead.map((message) => this.messageJob(message));
     if (isAnswer(event) && messages.length > 0) await this.activate(messages, { now });
     const jobs = this.jobsOf(event);
@@ -326,9 +325,7 @@ class StoryRun {
       case 'reject':
         return updateJob(String(event.request), 'rejectDecision', [event.rejection]);
       case 'resendNotification':
-        return updateJob(String(event.request), 'resendNotification', [
-          { number: event.number, by: event.by },
-        ]);
+        return updateJob(String(event.request), 'resendNotification', [{ number: event.number, by: event.by }]);
       default:
         return updateJob(String(event.request), event.kind, event.by === undefined ? [] : [{ by: event.by }]);
     }

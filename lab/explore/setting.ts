@@ -368,8 +368,8 @@ const THEMES: readonly Theme[] = [
 export function defaultSettings(): Setting[] {
   const themed = (['payout', 'link'] as const).flatMap((method) =>
     (['review', 'resend'] as const).flatMap((policy) =>
-      THEMES.filter((theme) => method === 'payout' || !(theme.takesTwoPeople || theme.wasSentBefore)).map(
-        (theme) => settingOfTheme(theme, method, policy),
+      THEMES.filter((theme) => method === 'payout' || !(theme.takesTwoPeople || theme.wasSentBefore)).map((theme) =>
+        settingOfTheme(theme, method, policy),
       ),
     ),
   );

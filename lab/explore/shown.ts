@@ -42,21 +42,16 @@ export function shownBy({ book, payment, provider }: Situation, event: PaymentEv
     const isContradiction = isOpen || (transId === ownId && book.final && status !== book.status);
     // A decision that no money has moved goes with whatever will never move any.
     const isSettled = book.final && book.isFailed && isOver(payment, status) && amount !== WRONG_AMOUNT;
-    if (
-      !isSettled &&
-      (known?.decided !== status || known.status !== status || known.isAside || isContradiction)
-    )
+    if (!isSettled && (known?.decided !== status || known.status !== status || known.isAside || isContradiction))
       isKnown = false;
     const isWrong = known?.isWrong === true || amount === WRONG_AMOUNT;
     // The answers that were decided on may have left out its amount.
     if (isWrong && known?.isWrong !== true) isKnown = false;
-    if ((known !== undefined || transId !== ownId) && isNews(payment, transId === ownId, known, status))
-      news = true;
+    if ((known !== undefined || transId !== ownId) && isNews(payment, transId === ownId, known, status)) news = true;
     // The outcome may go by an answer that didn't say whose it is.
     const wasPaid = known?.isPaid === true || (transId === ownId && book.status === 'SUCCESSFUL');
     const isPaid = status === 'SUCCESSFUL' || (wasPaid && !isOver(payment, status));
-    const isSame =
-      known?.status === status && known.isOpen === isOpen && known.isPaid === (isPaid || undefined);
+    const isSame = known?.status === status && known.isOpen === isOpen && known.isPaid === (isPaid || undefined);
     if (isSame && known.isWrong === isWrong && known.isAside === isAside) continue;
     const now: Shown = {
       transId,
@@ -101,12 +96,7 @@ export function isOver({ order }: Pick<PaymentState, 'order'>, status: ProviderS
   return status === (order.method === 'link' ? 'EXPIRED' : 'FAILED');
 }
 
-function isNews(
-  { order }: PaymentState,
-  isOwn: boolean,
-  known: Shown | undefined,
-  status: ProviderStatus,
-): boolean {
+function isNews({ order }: PaymentState, isOwn: boolean, known: Shown | undefined, status: ProviderStatus): boolean {
   if (known === undefined) return status === 'SUCCESSFUL' || isUnsettled(order, false, status);
   // An old answer is no news.
   const isOld = known.isPaid ? !isOver({ order }, status) : order.method === 'link' && status === 'CREATED';

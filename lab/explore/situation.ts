@@ -195,11 +195,7 @@ export interface Shown {
 }
 
 /** Whether a transaction with this status can still move money. Of links, only the payment's own was given to anybody. */
-export function isUnsettled(
-  { method }: Pick<PaymentOrder, 'method'>,
-  isOwn: boolean,
-  status: ProviderStatus,
-): boolean {
+export function isUnsettled({ method }: Pick<PaymentOrder, 'method'>, isOwn: boolean, status: ProviderStatus): boolean {
   if (method !== 'link') return status !== 'FAILED';
   return isOwn ? status !== 'EXPIRED' : status === 'PENDING' || status === 'SUCCESSFUL';
 }
@@ -210,11 +206,7 @@ export function transactionOf({ transactions }: Provider, transId: TransId): Own
 }
 
 /** The provider with one transaction changed. */
-export function withTransaction(
-  provider: Provider,
-  transId: TransId,
-  change: Partial<OwnTransaction>,
-): Provider {
+export function withTransaction(provider: Provider, transId: TransId, change: Partial<OwnTransaction>): Provider {
   return {
     ...provider,
     transactions: provider.transactions.map((one) => (one.transId === transId ? { ...one, ...change } : one)),

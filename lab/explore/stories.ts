@@ -41,8 +41,7 @@ export function randomStory(machine: Machine, seed: number, options: StoryOption
   const events: StoryEvent[] = [];
   let isBackground = false;
   const model = new Model(machine, setting, (event, now, { todo, notified, replies }) => {
-    if (event.kind !== 'begin' && !isBackground)
-      events.push({ event, now, expected: { todo, notified, replies } });
+    if (event.kind !== 'begin' && !isBackground) events.push({ event, now, expected: { todo, notified, replies } });
     isBackground = todo.kind === 'deliver';
   });
   let { situation } = model.start();

@@ -1,14 +1,7 @@
 import { matchedTransId } from '../../src/payments/machine/transitions.js';
 import { isForced, type Resolution } from '../../src/payments/words/decision.js';
 import type { TransId } from '../../src/payments/words/payment-id.js';
-import type {
-  Doubt,
-  PaymentState,
-  Phase,
-  Pursuit,
-  Review,
-  Unsent,
-} from '../../src/payments/words/payment-state.js';
+import type { Doubt, PaymentState, Phase, Pursuit, Review, Unsent } from '../../src/payments/words/payment-state.js';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/payments/words/time.js';
 import type { Situation } from './situation.js';
 
@@ -40,8 +33,7 @@ export function encode(situation: Situation): string {
   }
   for (const { transId, at } of provider.asked) if (at > now - MINUTE_MS) text += `?${transId}${at - now}`;
   text += `|${left.troubles},${left.notifications},${left.requests},${left.decisions},${left.handOvers},${left.resets}|`;
-  for (const one of book.outbox)
-    text += `${one.number}${one.type}${past(one.since ?? now, now, 72 * HOUR_MS)};`;
+  for (const one of book.outbox) text += `${one.number}${one.type}${past(one.since ?? now, now, 72 * HOUR_MS)};`;
   text += `|${book.notifications}`;
   text += shownText(book);
   for (const { kind, isCurrent, isInsisted, view, made } of book.open) {
@@ -61,8 +53,7 @@ export function encode(situation: Situation): string {
   if (recorded !== undefined && left.troubles > 0 && 'request' in recorded.event) text += '|u';
   if (told.last !== undefined) text += `|t${told.last}${told.all.length}`;
   if (left.resets > 0 && mark === undefined)
-    for (const one of situation.signals)
-      if (one.kind === 'notification') text += `,${one.transId}${one.status}`;
+    for (const one of situation.signals) if (one.kind === 'notification') text += `,${one.transId}${one.status}`;
   if (mark !== undefined && !provider.wasReset) {
     text += `|${mark.event?.kind ?? ''}${mark.todo.kind}${encodePayment(mark.payment, now)}${shownText(mark.book)}`;
     for (const one of mark.signals) if (one.kind === 'notification') text += `,${one.transId}${one.status}`;
@@ -77,10 +68,7 @@ function shownText({ shown }: Situation['book']): string {
   return text;
 }
 
-function isStill(
-  { notifications }: PaymentState,
-  { number, at }: NonNullable<Situation['delivering']>,
-): boolean {
+function isStill({ notifications }: PaymentState, { number, at }: NonNullable<Situation['delivering']>): boolean {
   return notifications.some((one) => one.number === number && one.delivery.at === at);
 }
 
@@ -105,8 +93,7 @@ function paidText(
   reports: readonly { readonly transId: TransId; readonly at: number; readonly times?: number }[] = [],
 ): string {
   let text = '';
-  for (const { transId, at, times = 0 } of reports)
-    text += `t${transId}${times}${past(at, now, 36 * MINUTE_MS)}`;
+  for (const { transId, at, times = 0 } of reports) text += `t${transId}${times}${past(at, now, 36 * MINUTE_MS)}`;
   return text;
 }
 
@@ -119,18 +106,15 @@ export function encodePayment(payment: PaymentState, now: number): string {
   const { phase, facts, sends, reports, terms } = payment;
   let text = encodePhase(payment, phase, now);
   text += `|${facts.link?.transId ?? ''}`;
-  if (facts.expiresAt !== undefined)
-    text += `e${now - facts.expiresAt > 24 * HOUR_MS ? 'o' : facts.expiresAt - now}`;
+  if (facts.expiresAt !== undefined) text += `e${now - facts.expiresAt > 24 * HOUR_MS ? 'o' : facts.expiresAt - now}`;
   text += `|${sends.count}${flags(sends.byPolicy, sends.isDoubtful, sends.isReset ?? false)}`;
   text += past(sends.lastAt ?? payment.createdAt, now, terms.resolveAfterMs);
   text += `|${Math.min(payment.reviews, 2)},${numberOf(payment.tolerated)},${(payment.differences ?? []).map(({ words }) => numberOf(words)).join('.')},${shownOwn(payment)}${future(payment.quietUntil ?? 0, now)}|${future(reports.notBefore, now)}`;
-  for (const one of reports.open)
-    text += `;${one.transId}${future(one.nextAt, now)},${one.unanswered},${one.unknown}`;
+  for (const one of reports.open) text += `;${one.transId}${future(one.nextAt, now)},${one.unanswered},${one.unknown}`;
   text += `|${reports.unconfirmed.join()}${reports.isNamed ? 'n' : ''}|${paidText(now, reports.paid)}`;
   for (const one of payment.others) text += `${one.transId}${one.status}/${one.judged ?? ''};`;
   text += '|';
-  for (const { transId, at } of payment.recentQuestions)
-    if (at >= now - MINUTE_MS) text += `${transId}${at - now};`;
+  for (const { transId, at } of payment.recentQuestions) if (at >= now - MINUTE_MS) text += `${transId}${at - now};`;
   text += '|';
   for (const { number, type, delivery } of payment.notifications) {
     text += `${number}${type}${delivery.kind}`;
@@ -173,11 +157,7 @@ function encodePhase(payment: PaymentState, phase: Phase, now: number): string {
   }
 }
 
-function encodeReview(
-  payment: PaymentState,
-  { number, why, held, pursuit, proposed }: Review,
-  now: number,
-): string {
+function encodeReview(payment: PaymentState, { number, why, held, pursuit, proposed }: Review, now: number): string {
   const text = `r${payment.reviews - number},${numberOf(why)}${flags(held)}${pursuit === undefined ? '' : encodePursuit(payment, pursuit, now)}`;
   return proposed === undefined ? text : `${text}p${decisionText(proposed)}`;
 }

@@ -5,7 +5,5 @@ import { type WalkMessage, walkAll } from './walks.js';
 
 /** A thread that plays some of the walks. */
 const send = (message: WalkMessage) => parentPort?.postMessage(message);
-const result = walkAll({ openPayment, step, objectionTo }, workerData, (broken) =>
-  send({ kind: 'broken', broken }),
-);
+const result = walkAll({ openPayment, step, objectionTo }, workerData, (broken) => send({ kind: 'broken', broken }));
 send({ kind: 'result', result });

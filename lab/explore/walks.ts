@@ -138,12 +138,7 @@ function wanted(violations: readonly Violation[], only: readonly Invariant[] | u
   return only === undefined ? violations : violations.filter(({ invariant }) => only.includes(invariant));
 }
 
-function nextMove(
-  situation: Situation,
-  setting: Setting,
-  calm: number,
-  random: () => number,
-): Move | undefined {
+function nextMove(situation: Situation, setting: Setting, calm: number, random: () => number): Move | undefined {
   const possible = movesFrom(situation, setting);
   if (random() >= calm) return pick(possible, random);
   const plain = possible.filter(isPlain);
@@ -172,12 +167,7 @@ function shrunk(machine: Machine, setting: Setting, { moves, violations }: Walk)
 }
 
 /** Plays moves as far as they are possible, with times and reviews as they are by then. */
-function playedAgain(
-  machine: Machine,
-  setting: Setting,
-  moves: readonly Move[],
-  only: readonly Invariant[],
-): Walk {
+function playedAgain(machine: Machine, setting: Setting, moves: readonly Move[], only: readonly Invariant[]): Walk {
   const model = new Model(machine, setting);
   const played: Move[] = [];
   let { situation } = model.start();

@@ -21,9 +21,7 @@ export function byRequest([, ...one]: Act, [, ...other]: Act): number {
 }
 
 export function replyAct(reply: Reply): Act {
-  return reply.kind === 'done'
-    ? ['reply', reply.request, 'done']
-    : ['reply', reply.request, 'refused', reply.type];
+  return reply.kind === 'done' ? ['reply', reply.request, 'done'] : ['reply', reply.request, 'refused', reply.type];
 }
 
 /**
@@ -64,11 +62,7 @@ const NOTIFYING: Limits = { runsMs: 10 * SECOND_MS, waitsMs: 5 * SECOND_MS, atte
 const SENDS = { link: 'initiatePay', direct: 'directPay' } as const;
 
 /** The activity that something to be done is done by: its name, its limits and its arguments. */
-export function activityAct(
-  payment: PaymentState,
-  todo: Exclude<Todo, { kind: 'wait' | 'end' }>,
-  now: number,
-): Act {
+export function activityAct(payment: PaymentState, todo: Exclude<Todo, { kind: 'wait' | 'end' }>, now: number): Act {
   const { order, terms } = payment;
   const asking = askingLimits(terms);
   switch (todo.kind) {
@@ -117,12 +111,8 @@ export function actOf(command: Command): Act[] {
   if (command.cancelTimer) return [['cancelTimer']];
   if (command.requestCancelActivity) return [['cancelActivity']];
   if (command.upsertWorkflowSearchAttributes) {
-    const fields = Object.entries(
-      command.upsertWorkflowSearchAttributes.searchAttributes?.indexedFields ?? {},
-    );
-    return [
-      ['searchAttributes', Object.fromEntries(fields.map(([name, value]) => [name, valuesOf([value])[0]]))],
-    ];
+    const fields = Object.entries(command.upsertWorkflowSearchAttributes.searchAttributes?.indexedFields ?? {});
+    return [['searchAttributes', Object.fromEntries(fields.map(([name, value]) => [name, valuesOf([value])[0]]))]];
   }
   if (updateResponse) {
     const request = Number(updateResponse.protocolInstanceId);

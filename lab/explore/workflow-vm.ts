@@ -102,10 +102,7 @@ export class WorkflowRun {
    *
    * @throws Error when the workflow's task fails
    */
-  async activate(
-    jobs: readonly Job[],
-    { now, isLong = false, isReplaying = false }: Moment,
-  ): Promise<Command[]> {
+  async activate(jobs: readonly Job[], { now, isLong = false, isReplaying = false }: Moment): Promise<Command[]> {
     this.#tasks += 1;
     const activation = WorkflowActivation.fromObject({
       runId: this.runId,
@@ -209,9 +206,7 @@ export function valuesOf(payloads: readonly Payload[] | null | undefined): unkno
 
 /** @returns `undefined` when there is none: a limit that isn't set is no limit of 0 ms */
 export function milliseconds(duration: Duration | null | undefined): number | undefined {
-  return duration == null
-    ? undefined
-    : Number(duration.seconds ?? 0) * 1_000 + (duration.nanos ?? 0) / 1_000_000;
+  return duration == null ? undefined : Number(duration.seconds ?? 0) * 1_000 + (duration.nanos ?? 0) / 1_000_000;
 }
 
 function payloadOf(value: unknown): Payload {

@@ -53,13 +53,7 @@ export class ApiClient {
     this.#agent.destroy();
   }
 
-  async #call(
-    caller: Caller,
-    method: 'GET' | 'POST',
-    path: string,
-    body?: unknown,
-    key?: string,
-  ): Promise<ApiAnswer> {
+  async #call(caller: Caller, method: 'GET' | 'POST', path: string, body?: unknown, key?: string): Promise<ApiAnswer> {
     try {
       const { statusCode, body: answer } = await got(`${this.url}${path}`, {
         method,

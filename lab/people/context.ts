@@ -52,8 +52,7 @@ export interface MerchantManners {
 }
 
 /** A transaction of the sandbox's ledger, and what else is known of it. */
-export type LedgerTransaction = FinalTransaction &
-  Pick<Entry, 'transId' | 'listedFrom'> & { readonly entry: Entry };
+export type LedgerTransaction = FinalTransaction & Pick<Entry, 'transId' | 'listedFrom'> & { readonly entry: Entry };
 
 /** In the simulation, the provider's ledger can be read at any moment. */
 export interface SimulationContext extends PeopleContext {

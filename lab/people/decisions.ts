@@ -65,9 +65,7 @@ function objectionTo(
   const number = shown.review?.number;
   if (number !== undefined && review < number) return `review ${review} was decided, which was over`;
   const from = Date.parse(shown.review?.decideFrom ?? '');
-  return action !== 'match' && !forced && at + LATE_MS < from
-    ? `${action} was accepted before its time`
-    : undefined;
+  return action !== 'match' && !forced && at + LATE_MS < from ? `${action} was accepted before its time` : undefined;
 }
 
 /** What the provider's books call for; `undefined` while the payment follows its own transaction. */

@@ -12,9 +12,7 @@ const MAX_REPETITIONS_FOR_LINK = 5;
  */
 export async function askForPayment(record: ObservedPayment, context: PeopleContext): Promise<void> {
   const { habits } = record.planned;
-  await Promise.all(
-    habits.twin ? [order(record, context), order(record, context)] : [order(record, context)],
-  );
+  await Promise.all(habits.twin ? [order(record, context), order(record, context)] : [order(record, context)]);
   pursue(record, context, 0);
   followHabits(record, context);
 }
@@ -73,11 +71,7 @@ function followHabits(record: ObservedPayment, context: PeopleContext): void {
 }
 
 /** A refresh, or a request to expire the payment: it may be refused. */
-async function request(
-  record: ObservedPayment,
-  call: () => Promise<ApiAnswer>,
-  context: PeopleContext,
-): Promise<void> {
+async function request(record: ObservedPayment, call: () => Promise<ApiAnswer>, context: PeopleContext): Promise<void> {
   // A 404 may have been on its way when the order was taken.
   const wasTaken = record.taken;
   const { status, payment } = await context.merchants.call(record, call);

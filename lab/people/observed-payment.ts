@@ -72,9 +72,7 @@ export function wasReviewed({ reviews, notifications }: ObservedPayment): boolea
 export function wasReviewedSince({ notifications, reviewsSeen }: ObservedPayment, time: number): boolean {
   return (
     reviewsSeen.some((at) => at >= time) ||
-    notifications.some(
-      ({ content }) => content.type === 'payment.review' && Date.parse(content.timestamp) >= time,
-    )
+    notifications.some(({ content }) => content.type === 'payment.review' && Date.parse(content.timestamp) >= time)
   );
 }
 

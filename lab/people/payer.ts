@@ -4,12 +4,7 @@ import type { PeopleContext } from './context.js';
 import type { ObservedPayment } from './observed-payment.js';
 
 /** Gives the payer the link: the payer visits the checkout page as planned. */
-export function sendPayer(
-  record: ObservedPayment,
-  link: string,
-  endsAt: number,
-  context: PeopleContext,
-): void {
+export function sendPayer(record: ObservedPayment, link: string, endsAt: number, context: PeopleContext): void {
   const { timeline, payers, actions, now } = context;
   for (const visit of record.planned.visits) {
     const go = (tries: number) => async () => {

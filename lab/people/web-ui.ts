@@ -1,10 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type Client,
-  isGrpcServiceError,
-  type WorkflowClient,
-  WorkflowNotFoundError,
-} from '@temporalio/client';
+import { type Client, isGrpcServiceError, type WorkflowClient, WorkflowNotFoundError } from '@temporalio/client';
 import type { Button, PlannedPress } from '../plan/planned-payment.js';
 import { seededRandom } from '../plan/seeded-random.js';
 import type { PeopleContext } from './context.js';

@@ -36,9 +36,7 @@ function planPayment(index: number, seed: string | number, lengthMs: number, use
     visits: order.way === 'link' ? planPayer(random) : [],
     isSilent: random.chance('silent', 0.006),
     meddledAfter: random.chance('meddled', 0.05) ? momentOf(random, 'meddled when') : undefined,
-    recheckedAfter: random.chance('rechecked', 0.04)
-      ? random.between('rechecked when', 1, 50) * HOUR_MS
-      : undefined,
+    recheckedAfter: random.chance('rechecked', 0.04) ? random.between('rechecked when', 1, 50) * HOUR_MS : undefined,
   };
 }
 
@@ -57,8 +55,7 @@ function habitsOf(random: SeededRandom, way: PlannedOrder['way']): MerchantHabit
       [3, random.between(label, 1, 59) * MINUTE_MS],
       [2, random.between(label, 1, 30) * HOUR_MS],
     ]);
-  const maybe = (label: string, likelihood: number) =>
-    random.chance(label, likelihood) ? [time(label)] : [];
+  const maybe = (label: string, likelihood: number) => (random.chance(label, likelihood) ? [time(label)] : []);
   const late = (label: string, likelihood: number) =>
     random.chance(label, likelihood) ? [random.between(`${label} days`, 2, 5) * DAY_MS] : [];
   return {
@@ -145,12 +142,7 @@ function lifetime(random: SeededRandom): Record<string, unknown> {
 export type NumberFate = 'pays' | 'fails' | 'paysLater' | 'failsLater' | 'stays';
 
 /** A mobile number, most often of a known medium, that the provider brings to the given end. */
-function phoneNumber(
-  random: SeededRandom,
-  label: string,
-  fate: NumberFate,
-  prefix = prefixOf(random, label),
-): string {
+function phoneNumber(random: SeededRandom, label: string, fate: NumberFate, prefix = prefixOf(random, label)): string {
   const middle = String(random.between(`${label} middle`, 0, 9_999)).padStart(4, '0');
   return `${prefix}${middle}${lastDigits(random, label, fate)}`;
 }
@@ -226,8 +218,6 @@ export function planPresses(seed: string | number, id: string): PlannedPress[] {
     ]);
   return [
     ...(random.chance('cancels', 0.06) ? [{ button: 'cancel', afterMs: moment('cancel') } as const] : []),
-    ...(random.chance('terminates', 0.005)
-      ? [{ button: 'terminate', afterMs: moment('terminate') } as const]
-      : []),
+    ...(random.chance('terminates', 0.005) ? [{ button: 'terminate', afterMs: moment('terminate') } as const] : []),
   ];
 }

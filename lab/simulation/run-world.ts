@@ -59,10 +59,7 @@ async function runOrStall(setup: Setup, report: (line: string) => void): Promise
     return [];
   } catch (error) {
     if (!(error instanceof StalledError)) throw error;
-    return [
-      { invariant: 'stuck', about: 'everything', what: error.message },
-      ...(await tasksHoldingTime(setup)),
-    ];
+    return [{ invariant: 'stuck', about: 'everything', what: error.message }, ...(await tasksHoldingTime(setup))];
   }
 }
 

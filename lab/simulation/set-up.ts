@@ -6,12 +6,7 @@ import { Gateway } from '../faults/gateway.js';
 import { faultRules, silence } from '../faults/provider-faults.js';
 import { ApiClient } from '../people/api-client.js';
 import { Attacker } from '../people/attacker.js';
-import type {
-  LedgerTransaction,
-  MerchantManners,
-  PayerManners,
-  SimulationContext,
-} from '../people/context.js';
+import type { LedgerTransaction, MerchantManners, PayerManners, SimulationContext } from '../people/context.js';
 import { askForPayment } from '../people/merchant.js';
 import { MerchantEndpoint } from '../people/merchant-endpoint.js';
 import { type ObservedPayment, observedOf } from '../people/observed-payment.js';
@@ -107,12 +102,7 @@ export async function setUp(options: SimulationOptions, workflowBundle: string):
     },
     count: (fault) => faults.add(fault),
   });
-  const faultInjector = new FaultInjector(
-    planServerFaults(count, plan.lengthMs, seed),
-    crashes,
-    faults,
-    merchant,
-  );
+  const faultInjector = new FaultInjector(planServerFaults(count, plan.lengthMs, seed), crashes, faults, merchant);
   const world = await startSimulatedWorld({
     seed,
     workflowBundle,

@@ -67,11 +67,7 @@ const POLL_MS = 60_000;
  * itself; the test server leaves a task for ever on the queue of the worker that had the workflow in its memory.
  * Runs until the signal is aborted, for a workflow may sleep for days before its next task.
  */
-async function returnOrphanedTasks(
-  connection: Connection,
-  queue: string,
-  signal: AbortSignal,
-): Promise<void> {
+async function returnOrphanedTasks(connection: Connection, queue: string, signal: AbortSignal): Promise<void> {
   const { workflowService } = connection;
   const taskQueue = { name: queue, kind: TaskQueueKind.TASK_QUEUE_KIND_STICKY, normalName: TASK_QUEUE };
   const common = { namespace: NAMESPACE, identity: 'orphaned-tasks' };
@@ -125,10 +121,7 @@ async function awaken(
 }
 
 /** Each call gets a signal of its own, as the client never removes its listener. */
-async function pollUntil<Task>(
-  signal: AbortSignal,
-  poll: (end: AbortSignal) => Promise<Task>,
-): Promise<Task> {
+async function pollUntil<Task>(signal: AbortSignal, poll: (end: AbortSignal) => Promise<Task>): Promise<Task> {
   const end = new AbortController();
   const abort = () => end.abort();
   signal.addEventListener('abort', abort, { once: true });

@@ -196,8 +196,7 @@ export class PlannedTimeline implements Timeline {
     while (low < high) {
       const middle = (low + high) >>> 1;
       const other = this.#acts[middle];
-      if (other !== undefined && (other.at > at || (other.at === at && other.order > order)))
-        low = middle + 1;
+      if (other !== undefined && (other.at > at || (other.at === at && other.order > order))) low = middle + 1;
       else high = middle;
     }
     return low;

@@ -41,11 +41,7 @@ export interface SimulatedWorldOptions {
   /** Called when a worker in a process of its own ends by itself. */
   readonly onWorkerFailure: (code: number | null) => void;
   /** Called with every request to the provider first; `false` stops the request. */
-  readonly onProviderRequest: (
-    request: IncomingMessage,
-    response: ServerResponse,
-    now: () => number,
-  ) => boolean;
+  readonly onProviderRequest: (request: IncomingMessage, response: ServerResponse, now: () => number) => boolean;
   /** Takes the merchant's notifications. */
   readonly merchant: (request: IncomingMessage, response: ServerResponse) => void;
 }
@@ -119,13 +115,9 @@ export async function startSimulatedWorld(options: SimulatedWorldOptions): Promi
   const providers = providerClients(provider.url, TERMS.providerTimeoutMs);
   const encryptionKey = randomBytes(32).toString('base64');
   // A connection of its own, as in production.
-  const temporal = connectClient(
-    { address: env.address, namespace: NAMESPACE },
-    encryptionWith(encryptionKey),
-    {
-      interceptors: { workflow: [quickTaskTimeout, unlockingTime(env.connection)] },
-    },
-  );
+  const temporal = connectClient({ address: env.address, namespace: NAMESPACE }, encryptionWith(encryptionKey), {
+    interceptors: { workflow: [quickTaskTimeout, unlockingTime(env.connection)] },
+  });
   withEmptyIndex(temporal.connection);
   const records = await startSimulatedRecords(encryptionWith(encryptionKey));
   const app = createApp({

@@ -1,10 +1,4 @@
-import express, {
-  type ErrorRequestHandler,
-  type Request,
-  type RequestHandler,
-  type Response,
-  Router,
-} from 'express';
+import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response, Router } from 'express';
 import helmet from 'helmet';
 import { z } from 'zod';
 import type { Entry } from '../entry.js';
@@ -117,17 +111,11 @@ export const createCheckout = ({ ledger, merchantName }: CheckoutOptions): Route
   });
 
   /** Redirects to the page itself, with what was typed where it may be needed again. */
-  const goBack = (
-    request: Request<{ token: string }>,
-    response: Response,
-    form: KeptForm,
-    isAttempt = false,
-  ): void => {
+  const goBack = (request: Request<{ token: string }>, response: Response, form: KeptForm, isAttempt = false): void => {
     const { token } = request.params;
     const status = linkOf(token)?.entry.status;
     const isOver = status === undefined || status === 'SUCCESSFUL' || status === 'EXPIRED';
-    const key =
-      isOver || (isEmpty(form.values) && isEmpty(form.errors)) ? undefined : forms.keep(token, form);
+    const key = isOver || (isEmpty(form.values) && isEmpty(form.errors)) ? undefined : forms.keep(token, form);
     // An attempt that was PENDING may have been paid since.
     const waiting = isAttempt || status === 'PENDING' ? '1' : undefined;
     response.redirect(303, addressOf(request, { waiting, form: key }));

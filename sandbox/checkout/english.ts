@@ -55,8 +55,7 @@ export const english: Texts = {
   tryAgain: 'Nothing was charged. You can try again below.',
 
   testNumbers: 'Test numbers',
-  testNumbersHint: (example) =>
-    `Any number works, for example ${example}. Its last three digits decide the outcome:`,
+  testNumbersHint: (example) => `Any number works, for example ${example}. Its last three digits decide the outcome:`,
   testOutcomes: {
     '0': 'succeeds at once',
     '1': 'fails at once',

@@ -14,10 +14,7 @@ interface PageOptions {
 }
 
 /** A complete HTML document, without scripts or anything to load, marked as the sandbox's. */
-export const page = (
-  { language, texts }: Locale,
-  { title, wide = false, refresh, main }: PageOptions,
-): string =>
+export const page = ({ language, texts }: Locale, { title, wide = false, refresh, main }: PageOptions): string =>
   html`<!doctype html>
 <html lang="${language}">
 <head>

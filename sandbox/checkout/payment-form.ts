@@ -31,9 +31,7 @@ export const noErrors: FormErrors = {};
 const MAX_FIELD_LENGTH = 254;
 
 const fieldSchema = z.string().trim().max(MAX_FIELD_LENGTH).catch('');
-const valuesSchema = z
-  .object({ phone: fieldSchema, medium: fieldSchema, email: fieldSchema })
-  .catch(noValues);
+const valuesSchema = z.object({ phone: fieldSchema, medium: fieldSchema, email: fieldSchema }).catch(noValues);
 const actionSchema = z.union([
   z.object({ action: z.enum(['pay', 'decline']) }),
   z.object({
@@ -195,9 +193,7 @@ ${testNumbers(texts)}`,
 
 /** The way back to the shop, where the merchant gave an address. */
 const returnLink = (returnTo: string | undefined, merchant: string, texts: Texts): Html | undefined =>
-  returnTo === undefined
-    ? undefined
-    : html`<p><a href="${returnTo}">${texts.receipt.returnTo(merchant)}</a></p>`;
+  returnTo === undefined ? undefined : html`<p><a href="${returnTo}">${texts.receipt.returnTo(merchant)}</a></p>`;
 
 /** The test numbers, collapsed until opened. */
 const testNumbers = (texts: Texts): Html => html`
@@ -206,8 +202,7 @@ const testNumbers = (texts: Texts): Html => html`
   <p>${texts.testNumbersHint('677\u00a0000\u00a0000')}</p>
   <dl class="facts">
     ${TEST_NUMBERS.map(
-      ({ digit, pattern }) =>
-        html`<div><dt><code>${pattern}</code></dt><dd>${texts.testOutcomes[digit]}</dd></div>`,
+      ({ digit, pattern }) => html`<div><dt><code>${pattern}</code></dt><dd>${texts.testOutcomes[digit]}</dd></div>`,
     )}
   </dl>
 </details>`;

@@ -44,9 +44,7 @@ export interface Texts {
     readonly decline: string;
   };
   readonly errors: Readonly<Record<FormError, string>>;
-  readonly failures: Readonly<
-    Record<Failure, { readonly text: string; readonly title: (title: string) => string }>
-  >;
+  readonly failures: Readonly<Record<Failure, { readonly text: string; readonly title: (title: string) => string }>>;
   readonly tryAgain: string;
 
   readonly testNumbers: string;

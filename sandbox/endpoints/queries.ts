@@ -48,9 +48,7 @@ export const userListing = ({ ledger, clock }: EndpointContext): Endpoint => ({
       throw new ApiError(400, 'userId: must be 1 to 100 of a-z, A-Z, 0-9, - and _');
     }
     const now = clock.now();
-    const found = ledger
-      .ofUser(parameter)
-      .filter((entry) => entry.service === service.kind && entry.listedFrom <= now);
+    const found = ledger.ofUser(parameter).filter((entry) => entry.service === service.kind && entry.listedFrom <= now);
     return { status: 200, body: showAll(found.reverse()) };
   },
 });

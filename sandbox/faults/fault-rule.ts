@@ -117,10 +117,7 @@ const contentFault = z.discriminatedUnion('fault', [
       .string()
       .min(1)
       .max(50)
-      .refine(
-        (status) => !statusSchema.safeParse(status).success,
-        'status: must not be one of the documented statuses',
-      )
+      .refine((status) => !statusSchema.safeParse(status).success, 'status: must not be one of the documented statuses')
       .default('REVERSED'),
   }),
 ]);
@@ -185,9 +182,7 @@ const LIMITED_TARGETS: Partial<Record<FaultKind, readonly Target[]>> = {
   clockSkew: [...ENDPOINTS, 'webhook'],
 };
 
-const CONTENT_FAULTS: ReadonlySet<string> = new Set(
-  contentFault.options.map(({ shape }) => shape.fault.value),
-);
+const CONTENT_FAULTS: ReadonlySet<string> = new Set(contentFault.options.map(({ shape }) => shape.fault.value));
 
 export const isWebhookFault = (rule: FaultRule): rule is WebhookFault => rule.fault.startsWith('webhook');
 const isContentFault = (rule: FaultRule): rule is ContentFault => CONTENT_FAULTS.has(rule.fault);

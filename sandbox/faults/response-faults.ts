@@ -42,10 +42,7 @@ export const jsonReply = (response: EndpointResponse, delayMs = 0): Reply => ({
 });
 
 /** A 200 with an invalid body. */
-function garbageReply(
-  form: 'html' | 'truncated' | 'wrongShape' | 'empty',
-  { body }: EndpointResponse,
-): Reply {
+function garbageReply(form: 'html' | 'truncated' | 'wrongShape' | 'empty', { body }: EndpointResponse): Reply {
   const texts = {
     html: { type: 'text/html', text: htmlPage(200) },
     truncated: { type: 'application/json', text: JSON.stringify(body).slice(0, -10) },

@@ -22,10 +22,7 @@ const opposite = (status: Status): Status => (status === 'SUCCESSFUL' ? 'FAILED'
 const padded = (body: string, bytes: number) => `${body.slice(0, -1)},"padding":"${'x'.repeat(bytes)}"}`;
 
 /** The deliveries for one status change: the genuine notification, as changed, dropped, doubled or joined by faults. */
-export function planDeliveries(
-  transaction: WireTransaction,
-  faults: readonly WebhookFault[],
-): WebhookDelivery[] {
+export function planDeliveries(transaction: WireTransaction, faults: readonly WebhookFault[]): WebhookDelivery[] {
   const deliveries: WebhookDelivery[] = [];
   const forgeries: WebhookDelivery[] = [];
   let genuine: Omit<WebhookDelivery, 'body'> & { readonly body: string } = {
@@ -64,8 +61,7 @@ export function planDeliveries(
         genuine = { ...genuine, body: padded(genuine.body, fault.bytes), faults: applied };
         break;
       case 'webhookForge': {
-        const status =
-          fault.status ?? (fault.amount === undefined ? opposite(transaction.status) : transaction.status);
+        const status = fault.status ?? (fault.amount === undefined ? opposite(transaction.status) : transaction.status);
         const forged = { ...transaction, status, amount: fault.amount ?? transaction.amount };
         forgeries.push({
           status,

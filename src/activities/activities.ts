@@ -146,8 +146,7 @@ function ownFirst(paymentId: PaymentId, listed: readonly Transaction[]): readonl
 /** Why a request was not sent: the provider's list, which has to show nothing, was not read. */
 function unsentFor(answer: Exclude<ListAnswer, { readonly kind: 'listed' }>): InitiationOutcome {
   if (answer.kind === 'unauthorized') return answer;
-  const reason =
-    "nothing was sent: the provider's list, which may show that it was sent before, could not be read";
+  const reason = "nothing was sent: the provider's list, which may show that it was sent before, could not be read";
   const retryAfterMs = answer.kind === 'throttled' ? answer.retryAfterMs : undefined;
   return { kind: 'unchecked', reason, ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }

@@ -6,12 +6,7 @@ import type { DeliveryOutcome } from '../payments/machine/notification.js';
 import type { Payment, PaymentEventType } from '../payments/words/payment.js';
 import { HOUR_MS } from '../payments/words/time.js';
 import { readRetryAfter } from '../provider/http.js';
-import {
-  createLookup,
-  type HostResolver,
-  PrivateAddressError,
-  refusePrivateHost,
-} from './public-addresses.js';
+import { createLookup, type HostResolver, PrivateAddressError, refusePrivateHost } from './public-addresses.js';
 
 /** One notification: what happened, and the payment as it is at the moment of sending. */
 export interface MerchantNotification {
@@ -31,9 +26,7 @@ export interface MerchantNotification {
  * How a try ended; `noAddress` when the merchant has no endpoint that takes this type, `heldBack` when the merchant's other
  * notifications hold so many of the worker's slots that this one has to come again.
  */
-export type TryOutcome =
-  | Exclude<DeliveryOutcome, { readonly kind: 'notSent' }>
-  | { readonly kind: 'heldBack' };
+export type TryOutcome = Exclude<DeliveryOutcome, { readonly kind: 'notSent' }> | { readonly kind: 'heldBack' };
 
 /** An address that a merchant's notifications are sent to. */
 export interface MerchantEndpoint {
@@ -131,10 +124,7 @@ export function createMerchantNotifier(options: NotifierOptions): MerchantNotifi
  * Lets a merchant have no more tries under way than are left for all others, so that one whose server is slow or dead can't keep
  * those of another waiting: it gets half of the slots, a second one half of the rest.
  */
-function inTurn(
-  notify: MerchantNotifier['notifyMerchant'],
-  slots: number,
-): MerchantNotifier['notifyMerchant'] {
+function inTurn(notify: MerchantNotifier['notifyMerchant'], slots: number): MerchantNotifier['notifyMerchant'] {
   const active = new Map<string | undefined, number>();
   let all = 0;
   const count = (merchant: string | undefined, change: 1 | -1) => {
@@ -202,12 +192,7 @@ function createSend(
       if (answer === undefined) return { reason: 'no answer' };
       const { statusCode, headers: answered } = answer;
       if (statusCode >= 200 && statusCode < 300) return undefined;
-      const retryAfterMs = readRetryAfter(
-        answered['retry-after'],
-        answered.date,
-        Date.now(),
-        MAX_RETRY_AFTER_MS,
-      );
+      const retryAfterMs = readRetryAfter(answered['retry-after'], answered.date, Date.now(), MAX_RETRY_AFTER_MS);
       return { reason: `answered ${statusCode}`, retryAfterMs };
     } catch (error) {
       if (error instanceof PrivateAddressError) return { reason: error.message };

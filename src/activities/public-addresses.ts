@@ -27,23 +27,8 @@ const NAT64 = '64:ff9b::/96';
  * has a web server at an anycast address of the infrastructure. What IPv6 has outside of {@link GLOBAL_UNICAST} need not be listed.
  */
 const SPECIAL = [
-  ...[
-    '0.0.0.0/8',
-    '10.0.0.0/8',
-    '100.64.0.0/10',
-    '127.0.0.0/8',
-    '169.254.0.0/16',
-    '172.16.0.0/12',
-    '192.0.0.0/24',
-  ],
-  ...[
-    '192.0.2.0/24',
-    '192.31.196.0/24',
-    '192.52.193.0/24',
-    '192.88.99.0/24',
-    '192.168.0.0/16',
-    '192.175.48.0/24',
-  ],
+  ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24'],
+  ...['192.0.2.0/24', '192.31.196.0/24', '192.52.193.0/24', '192.88.99.0/24', '192.168.0.0/16', '192.175.48.0/24'],
   ...['198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
   // Protocol assignments (Teredo, benchmarking, ORCHID and others), documentation, 6to4, AS112.
   ...['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'],
@@ -133,8 +118,7 @@ export function createHostLookup({
   const find = async (name: string): Promise<HostAddress[]> => {
     const own = ownAddressesOf(name, hostsFile);
     const found = own.length > 0 ? own : await resolve(resolver, name);
-    if (!allowPrivate && !found.every(({ address }) => isPublicAddress(address)))
-      throw new PrivateAddressError();
+    if (!allowPrivate && !found.every(({ address }) => isPublicAddress(address))) throw new PrivateAddressError();
     return found;
   };
   return (hostname) => {

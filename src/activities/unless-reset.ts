@@ -52,13 +52,11 @@ export async function unlessReset(
       isReset: true,
     };
   if (origin === 'restored') {
-    const reason =
-      'Temporal was restored from a backup since the payment began, so it may have been sent before';
+    const reason = 'Temporal was restored from a backup since the payment began, so it may have been sent before';
     return { kind: 'ambiguous', reason, isReset: true };
   }
   if (origin === 'deleted') {
-    const reason =
-      "an earlier run of the workflow was deleted, so it can't be ruled out that it was sent before";
+    const reason = "an earlier run of the workflow was deleted, so it can't be ruled out that it was sent before";
     return { kind: 'ambiguous', reason, isReset: true };
   }
   return await send();

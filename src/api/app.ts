@@ -81,10 +81,7 @@ export const routes: readonly Route[] = [
 ];
 
 export interface AppOptions
-  extends Pick<
-    ApiContext,
-    'client' | 'taskQueue' | 'namespace' | 'terms' | 'webhookToken' | 'logger' | 'records'
-  > {
+  extends Pick<ApiContext, 'client' | 'taskQueue' | 'namespace' | 'terms' | 'webhookToken' | 'logger' | 'records'> {
   readonly providers: ApiProviders;
   readonly merchants: readonly Merchant[];
   /** How much each API key may ask for; as good as unlimited by default. */

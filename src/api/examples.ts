@@ -152,9 +152,7 @@ const timeline = [
 const expired = { ...examplePayment, status: 'EXPIRED', final: true, failureCode: 'expired', updatedAt };
 
 /** The place of the last payment of the page. */
-const nextCursor = Buffer.from(JSON.stringify([Date.parse(inIndex.createdAt), inIndex.id])).toString(
-  'base64url',
-);
+const nextCursor = Buffer.from(JSON.stringify([Date.parse(inIndex.createdAt), inIndex.id])).toString('base64url');
 
 const created = { 200: paidExample, 201: examplePayment, 202: examplePayment };
 

@@ -145,9 +145,7 @@ const HEADERS: Readonly<Record<HeaderName, JsonObject>> = {
 };
 
 const headersOf = (...names: readonly HeaderName[]) =>
-  Object.fromEntries(
-    ['X-Request-Id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
-  );
+  Object.fromEntries(['X-Request-Id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
 /** Headers that only some of the responses have. */
 const optionalHeadersOf = (...names: readonly HeaderName[]) =>
@@ -223,9 +221,7 @@ function describeParameters(route: Route, schemas: SchemaComponents): JsonObject
   if (route.scopes === undefined) return inPath;
   const inQuery = route.query ? queryParameters(schemas.use(route.query, 'input')) : [];
   const { idempotencyKey: key } = route;
-  const keys = key
-    ? [parameter('Idempotency-Key', 'header', schemas.use(key.schema, 'input'), key.required)]
-    : [];
+  const keys = key ? [parameter('Idempotency-Key', 'header', schemas.use(key.schema, 'input'), key.required)] : [];
   return [...inPath, ...inQuery, ...keys, { $ref: '#/components/parameters/X-Request-Id' }];
 }
 
@@ -241,12 +237,7 @@ function queryParameters(schema: JsonObject): JsonObject[] {
   );
 }
 
-function parameter(
-  name: string,
-  place: 'query' | 'header',
-  schema: JsonObject,
-  required = false,
-): JsonObject {
+function parameter(name: string, place: 'query' | 'header', schema: JsonObject, required = false): JsonObject {
   const { description, ...rest } = schema;
   return { name, in: place, required, ...(description !== undefined && { description }), schema: rest };
 }
@@ -278,12 +269,7 @@ const codes = problemSchema.shape.code.options;
 function problemsOf(route: Route): ProblemCode[] {
   const { path, problems = [] } = route;
   const needsKey: ProblemCode[] = ['unauthenticated', 'forbidden', 'rate_limited', 'too_many_attempts'];
-  const readsBody: ProblemCode[] = [
-    'invalid_request',
-    'malformed_json',
-    'body_too_large',
-    'unsupported_media_type',
-  ];
+  const readsBody: ProblemCode[] = ['invalid_request', 'malformed_json', 'body_too_large', 'unsupported_media_type'];
   const found = new Set<ProblemCode>(['internal_error', ...problems]);
   const add = (more: readonly ProblemCode[]) => more.map((code) => found.add(code));
   // A part of a path can be percent-encoded wrongly.
@@ -340,10 +326,7 @@ const ABOUT_A_PAYMENT: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'rejected_by_provider',
 ]);
 
-const NAMES_A_PAYMENT: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
-  'idempotency_key_reused',
-  'record_unreadable',
-]);
+const NAMES_A_PAYMENT: ReadonlySet<ProblemCode> = new Set<ProblemCode>(['idempotency_key_reused', 'record_unreadable']);
 
 /** One example, by a name: RapiDoc makes up its own in place of one that is in `example`. */
 const shown = (value: unknown) => (value === undefined ? undefined : { example: { value } });

@@ -64,13 +64,11 @@ type Complete<T, Schemas> = {
  * @example schemaOf<PaymentReview>()({ number: z.int(), since: time, decideFrom: time })
  */
 function schemaOf<T extends object>() {
-  return <Schemas extends FieldSchemas<T>>(fields: Schemas & Complete<T, Schemas>) =>
-    z.object(fields as Schemas);
+  return <Schemas extends FieldSchemas<T>>(fields: Schemas & Complete<T, Schemas>) => z.object(fields as Schemas);
 }
 
 const time = z.string().meta({ format: 'date-time' });
-const described = <Schema extends z.ZodType>(schema: Schema, description: string) =>
-  schema.meta({ description });
+const described = <Schema extends z.ZodType>(schema: Schema, description: string) => schema.meta({ description });
 const xaf = (description: string) => described(z.int(), `${description}, in XAF`);
 
 const paymentId = described(
@@ -128,10 +126,7 @@ const reviewSchema = schemaOf<PaymentReview>()({
     z.literal(true).optional(),
     "A decision takes two people: the payout is above its merchant's limit",
   ),
-  proposed: described(
-    proposedSchema.optional(),
-    'For operators: the decision that waits for a second person',
-  ),
+  proposed: described(proposedSchema.optional(), 'For operators: the decision that waits for a second person'),
   rejected: described(
     rejectedSchema.optional(),
     'For operators: the latest decision that was rejected or withdrawn, unless there has been another since',
@@ -144,16 +139,10 @@ const resolutionSchema = schemaOf<PaymentResolution>()({
   review: described(z.int(), 'The number of the review that was decided on'),
   by: described(z.string(), "The operator's name"),
   why: z.string(),
-  forced: described(
-    z.literal(true).optional(),
-    'The operator overruled an objection, or decided before `decideFrom`',
-  ),
+  forced: described(z.literal(true).optional(), 'The operator overruled an objection, or decided before `decideFrom`'),
   overruled: described(objectionsSchema.optional(), OVERRULED),
   at: time,
-  revocable: described(
-    z.literal(true).optional(),
-    'A `resend` that waits to be sent: `reject` takes it back',
-  ),
+  revocable: described(z.literal(true).optional(), 'A `resend` that waits to be sent: `reject` takes it back'),
   approval: described(
     z
       .object({
@@ -301,10 +290,7 @@ export const paymentPageSchema = z
       z.array(unreadableSchema),
       "The payments of this page that can't be read at the moment. They may or may not have the `status` asked for",
     ),
-    nextCursor: described(
-      z.string().optional(),
-      'Pass it as `cursor` for the next page; the last page has none',
-    ),
+    nextCursor: described(z.string().optional(), 'Pass it as `cursor` for the next page; the last page has none'),
     incomplete: described(
       z.literal(true).optional(),
       "The records can't be read at the moment: payments that ended long ago may be missing",
@@ -426,10 +412,7 @@ const eventSchema = z
       .array(z.object({ transId: z.string(), status: z.enum(PROVIDER_STATUSES) }))
       .readonly()
       .optional(),
-    other: described(
-      z.literal(true).optional(),
-      "It is about a transaction that isn't the payment's, so far",
-    ),
+    other: described(z.literal(true).optional(), "It is about a transaction that isn't the payment's, so far"),
     providerStatus: z.enum(PROVIDER_STATUSES).optional(),
     review: z.int().optional(),
     action: z.enum(['resend', 'fail', 'match']).optional(),
@@ -452,10 +435,7 @@ export const paymentEventSchema = (type: (typeof PAYMENT_EVENT_TYPES)[number]) =
     type: z.literal(type),
     timestamp: described(time, 'When the event occurred'),
     merchant: described(z.string().optional(), 'Your own name'),
-    data: described(
-      paymentSchema,
-      'The payment at the time of sending, which can be ahead of `type`: act on it',
-    ),
+    data: described(paymentSchema, 'The payment at the time of sending, which can be ahead of `type`: act on it'),
   });
 
 const feedEventSchema = z
@@ -715,15 +695,11 @@ const serviceStatementSchema = schemaOf<ServiceStatement>()({
   totals: totalsSchema,
   opening: midnightBalanceSchema
     .optional()
-    .describe(
-      'For operators: the balance at the beginning of the day. Missing when nobody could ask for it then',
-    ),
+    .describe('For operators: the balance at the beginning of the day. Missing when nobody could ask for it then'),
   closing: midnightBalanceSchema.optional().describe('For operators: the same at its end'),
   change: schemaOf<BalanceChange>()({
     balance: xaf('The closing balance less the opening one'),
-    payments: xaf(
-      "What the day's SUCCESSFUL payments come to: positive for collections, negative for payouts",
-    ),
+    payments: xaf("What the day's SUCCESSFUL payments come to: positive for collections, negative for payouts"),
     rest: xaf(
       "What is left of the first without the second: other days' payments, withdrawals, fees that aren't known, and what only the provider knows",
     ),
@@ -833,13 +809,8 @@ export const problemSchema = z
       z.union([z.boolean(), objectionsSchema]).optional(),
       'The `force` with which the decision is taken in spite of what stands against it in `detail`',
     ),
-    transactionAmount: xaf(
-      'What the transaction of the match is of, where it differs from the order',
-    ).optional(),
-    beingMade: described(
-      z.literal(true).optional(),
-      "The statement isn't there yet, because it is being made",
-    ),
+    transactionAmount: xaf('What the transaction of the match is of, where it differs from the order').optional(),
+    beingMade: described(z.literal(true).optional(), "The statement isn't there yet, because it is being made"),
   })
   .meta({ id: 'Problem', description: 'A problem document (RFC 9457)' });
 export type Problem = z.output<typeof problemSchema>;

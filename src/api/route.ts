@@ -97,10 +97,7 @@ type Content<Description> = Description extends {
   readonly schema: infer Schema extends z.ZodType;
   readonly alternative: string;
 }
-  ?
-      | { readonly json: z.output<Schema> }
-      | { readonly text: string }
-      | { readonly pieces: AsyncIterable<string> }
+  ? { readonly json: z.output<Schema> } | { readonly text: string } | { readonly pieces: AsyncIterable<string> }
   : Description extends { readonly schema: infer Schema extends z.ZodType }
     ? { readonly json: z.output<Schema> }
     : { readonly text: string | Buffer };
@@ -181,11 +178,8 @@ export interface RequestExample {
 }
 
 /** A route for API keys that have one of the scopes. */
-export interface AuthenticatedRoute<
-  Body = unknown,
-  Query = unknown,
-  Response extends ApiResponse = ApiResponse,
-> extends RouteCommon {
+export interface AuthenticatedRoute<Body = unknown, Query = unknown, Response extends ApiResponse = ApiResponse>
+  extends RouteCommon {
   readonly scopes: readonly [Scope, ...Scope[]];
   /** Without it, the body isn't read. */
   readonly body?: z.ZodType<Body>;

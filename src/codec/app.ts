@@ -95,8 +95,7 @@ export function createCodecServer({
     throw new ApiError('unauthenticated', 'The address of this codec server has changed: reload the page.');
   };
   /** Attempts with wrong credentials count. The Web UI makes dozens of requests without any before its operator signs in. */
-  const guarded = (request: Request, find: () => Reader): Promise<Reader> =>
-    limits.guard(request.ip ?? '', find);
+  const guarded = (request: Request, find: () => Reader): Promise<Reader> => limits.guard(request.ip ?? '', find);
   const identify = async (request: Request): Promise<Reader> => {
     const { token } = request.params;
     if (token !== undefined) return await guarded(request, () => byToken(String(token)));
@@ -176,9 +175,7 @@ const SECURITY = {
 /** The owners of keys with the scope `review`, by the SHA-256 of each. */
 function readersAmong(merchants: readonly Merchant[]): ReadonlyMap<string, string> {
   const keys = merchants.flatMap(({ name, keys }) => keys.map((key) => ({ name, ...key })));
-  return new Map(
-    keys.filter(({ scopes }) => scopes.includes('review')).map(({ name, sha256 }) => [sha256, name]),
-  );
+  return new Map(keys.filter(({ scopes }) => scopes.includes('review')).map(({ name, sha256 }) => [sha256, name]));
 }
 
 /** The origins of an address. A machine has two names for itself. */

@@ -1,14 +1,7 @@
 import { createHash } from 'node:crypto';
 import express, { type Request, type RequestHandler, type Response, type Router } from 'express';
 import { z } from 'zod';
-import {
-  cookieName,
-  cookieOf,
-  cookieOptions,
-  isPrivate,
-  plainTextWarning,
-  randomToken,
-} from '../http/browser.js';
+import { cookieName, cookieOf, cookieOptions, isPrivate, plainTextWarning, randomToken } from '../http/browser.js';
 import { Html, html } from '../http/html.js';
 import { ApiError, PROBLEMS } from '../http/problem.js';
 
@@ -37,11 +30,7 @@ export function signInPages({ sessions, signedIn, byForm, uiUrl }: SignInOptions
     if (!isPrivate(request)) response.status(403);
     response.type('html').send(reader === undefined ? signedOutOf(request) : signedInPage(reader, uiUrl));
   });
-  router.post(
-    ['/sign-in', '/sign-out'],
-    refuseOtherSites,
-    express.urlencoded({ extended: false, limit: 4_096 }),
-  );
+  router.post(['/sign-in', '/sign-out'], refuseOtherSites, express.urlencoded({ extended: false, limit: 4_096 }));
   router.post('/sign-in', async (request, response) => {
     if (!isPrivate(request)) {
       response.status(403).type('html').send(signedOutOf(request));
@@ -68,8 +57,7 @@ export function signInPages({ sessions, signedIn, byForm, uiUrl }: SignInOptions
 const refuseOtherSites: RequestHandler = (request, response, next) => {
   const { origin, host, 'sec-fetch-site': site } = request.headers;
   // Older browsers say only from where, and a proxy may have changed the name that they came to.
-  const isOurs =
-    site === undefined ? origin === undefined || hostOf(origin) === host : OUR_SITE.has(String(site));
+  const isOurs = site === undefined ? origin === undefined || hostOf(origin) === host : OUR_SITE.has(String(site));
   if (!isOurs) {
     response.status(403).json({ message: 'Open this page itself, and sign in there.' });
     return;

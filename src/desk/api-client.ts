@@ -136,8 +136,7 @@ export function apiAt(url: string): ConnectApi {
     const caller = client.extend({ headers: { authorization: `Bearer ${key}`, 'x-request-id': requestId } });
     const read = <T>(path: string, schema: z.ZodType<T>, query: Query = {}) =>
       ask(caller, 'GET', path, schema, { query });
-    const post = <T>(path: string, schema: z.ZodType<T>, body?: Body) =>
-      ask(caller, 'POST', path, schema, { body });
+    const post = <T>(path: string, schema: z.ZodType<T>, body?: Body) => ask(caller, 'POST', path, schema, { body });
     const of = (id: string, rest = '') => `v1/payments/${encodeURIComponent(id)}${rest}`;
     const ofDay = (date: string) => `v1/statements/${encodeURIComponent(date)}`;
     return {
@@ -150,8 +149,7 @@ export function apiAt(url: string): ConnectApi {
       records: (id) => read(of(id, '/provider'), providerRecordsSchema),
       refresh: (id) => post(of(id, '/refresh'), paymentSchema),
       resolve: (id, decision) => post(of(id, '/resolve'), paymentSchema, decision),
-      resend: (id, number) =>
-        post(of(id, `/notifications/${encodeURIComponent(number)}/resend`), paymentSchema),
+      resend: (id, number) => post(of(id, `/notifications/${encodeURIComponent(number)}/resend`), paymentSchema),
       unmatched: () => read('v1/notifications/unmatched', unmatchedListSchema),
       unacknowledged: (which, query) => read(`v1/notifications/${which}`, unacknowledgedListSchema, query),
       statements: (query) => read('v1/statements', statementListSchema, query),

@@ -69,13 +69,7 @@ const SECURITY: HelmetOptions = {
 };
 
 /** The desk as an Express app: pages for operators, made of what the API says. */
-export function createDesk({
-  apiUrl,
-  sessions: limits,
-  trustedProxies,
-  logger,
-  shutdown,
-}: DeskOptions): Express {
+export function createDesk({ apiUrl, sessions: limits, trustedProxies, logger, shutdown }: DeskOptions): Express {
   const connect = apiAt(apiUrl);
   const sessions = new Sessions(limits);
   const signIn = new SignIn({ connect, sessions, maxAgeMs: limits.maxAgeMs });
@@ -99,10 +93,7 @@ export function createDesk({
     response.set('Cache-Control', 'public, max-age=31536000, immutable').type('text/css').send(STYLE);
   });
 
-  const readForm = [
-    refuseForeign,
-    express.urlencoded({ extended: false, limit: '16kb', parameterLimit: 30 }),
-  ];
+  const readForm = [refuseForeign, express.urlencoded({ extended: false, limit: '16kb', parameterLimit: 30 })];
   at('get', '/desk/sign-in', signIn.form);
   at('post', '/desk/sign-in', ...readForm, signIn.submit);
   at('post', '/desk/sign-out', ...readForm, (request, response) => {
@@ -188,9 +179,7 @@ function signedIn(sessions: Sessions, connect: ConnectApi, handle: Handler): Req
 function pageOf({ method, originalUrl, body }: Request): string {
   if (method === 'POST') {
     return (
-      typedAgain(originalUrl, body) ??
-      /^\/desk\/(?:payments\/[\w-]+|statements)/.exec(originalUrl)?.[0] ??
-      '/desk'
+      typedAgain(originalUrl, body) ?? /^\/desk\/(?:payments\/[\w-]+|statements)/.exec(originalUrl)?.[0] ?? '/desk'
     );
   }
   return originalUrl.replace(/^(\/desk\/statements\/[^/?]+)\/(?:csv|json)(?=\?|$)/, '$1');

@@ -1,15 +1,7 @@
 import { type Html, html } from '../http/html.js';
 import { type Force, isForced, overrules, overrulesAllOf } from '../payments/words/decision.js';
 import { ApiAway, type Payment, type Proposed } from './api-client.js';
-import {
-  ACTIONS,
-  type Action,
-  type Draft,
-  type DraftFields,
-  type FieldErrors,
-  findDraft,
-  keepDraft,
-} from './draft.js';
+import { ACTIONS, type Action, type Draft, type DraftFields, type FieldErrors, findDraft, keepDraft } from './draft.js';
 import { csrfField, errorPage, facts, noticeBox, page } from './page.js';
 import type { Session } from './sessions.js';
 import { leaveNotice, type PageReply, ProblemError, partOf, requireValue, type Visit } from './visit.js';
@@ -403,10 +395,7 @@ ${facts([
   ['Overrules', isOverruling && overruledWords(force)],
   [first === undefined ? 'Decided by' : 'Second person', session.name],
   ['First decided by', first && html`${first.by}${forcedWords(first)}, ${time(first.at)}: ${first.why}`],
-  [
-    'Review',
-    html`number ${fields.review}${payment.review && html`, open since ${time(payment.review.since)}`}`,
-  ],
+  ['Review', html`number ${fields.review}${payment.review && html`, open since ${time(payment.review.since)}`}`],
 ])}
 </div>
 <form class="card" method="post" action="${paymentAddress(payment.id)}/confirm/${draft.id}">
@@ -420,8 +409,7 @@ ${isOverruling && forceField(action, force)}
 }
 
 function forceField(action: Action, force: Force): Html {
-  const isOfTransaction =
-    overrules(force, 'different_transaction') || overrules(force, 'unassigned_transaction');
+  const isOfTransaction = overrules(force, 'different_transaction') || overrules(force, 'unassigned_transaction');
   const risk = {
     match: isOfTransaction
       ? 'The payment then stands with a transaction that differs from it, or that the provider assigns to nobody.'
@@ -448,10 +436,7 @@ function lowerCased(text: string): string {
 function matchedAmount({ review }: Payment, { action, fields, refusal }: Draft): number | undefined {
   if (action !== 'match') return undefined;
   const { proposed } = review ?? {};
-  return (
-    refusal?.transactionAmount ??
-    (proposed?.transId === fields.transId ? proposed?.transactionAmount : undefined)
-  );
+  return refusal?.transactionAmount ?? (proposed?.transId === fields.transId ? proposed?.transactionAmount : undefined);
 }
 
 function questionOf(session: Session, payment: Payment, draft: Draft): string {

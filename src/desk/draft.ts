@@ -71,12 +71,7 @@ const transIdSchema = z
   .regex(/^[!-~]+$/, "A transaction's id has no spaces.");
 
 /** Keeps what was typed, checked, until it is confirmed. */
-export function keepDraft(
-  { drafts }: DraftKeeper,
-  payment: string,
-  action: Action,
-  typed: DraftFields,
-): Draft {
+export function keepDraft({ drafts }: DraftKeeper, payment: string, action: Action, typed: DraftFields): Draft {
   const fields = { ...typed, why: typed.why.trim(), transId: typed.transId.trim() };
   const errors = errorsOf(action, fields);
   const draft: Draft = {
@@ -102,8 +97,7 @@ export function findDraft({ drafts }: DraftKeeper, payment: string, id: string):
 function errorsOf(action: Action, fields: DraftFields): FieldErrors {
   const read = fieldsSchema.safeParse(fields);
   const issues = read.error?.issues ?? [];
-  const transIdIssues =
-    action === 'match' ? transIdSchema.safeParse(fields.transId).error?.issues : undefined;
+  const transIdIssues = action === 'match' ? transIdSchema.safeParse(fields.transId).error?.issues : undefined;
   const errors: Partial<Record<keyof DraftFields, string>> = {};
   for (const { path, message } of issues) {
     if (path[0] === 'review')

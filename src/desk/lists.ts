@@ -72,8 +72,7 @@ function queueAddress({ merchant, kind }: QueueFilter, cursor?: string): string 
 function queued(summary: Summary, part: Part<Payment> | undefined): Html {
   const payment = part?.kind === 'ok' ? part.value : undefined;
   const why =
-    payment?.reason ??
-    (part?.kind === 'missing' ? `It couldn't be read: ${part.why}` : 'No reason is known.');
+    payment?.reason ?? (part?.kind === 'missing' ? `It couldn't be read: ${part.why}` : 'No reason is known.');
   const { since, proposed, secondPerson } = payment?.review ?? {};
   return html`<div class="title-line"><h2><a href="${paymentAddress(summary.id)}">${nameOf(summary)}</a></h2>
 ${payment !== undefined && payment.status !== 'REVIEW' && html`${badge(payment.status, payment.final)} <span class="quiet">decided meanwhile</span>`}</div>
@@ -197,8 +196,7 @@ ${facts([
   [statement === undefined ? 'Received' : 'Found', html`${time(at)}, ${age(at)} ago`],
   [
     'Found by',
-    statement &&
-      html`<a href="/desk/statements/${encodeURIComponent(statement)}">the statement of ${statement}</a>`,
+    statement && html`<a href="/desk/statements/${encodeURIComponent(statement)}">the statement of ${statement}</a>`,
   ],
   ['Made for (externalId)', named ?? 'not said'],
   ['As it came', unread === undefined ? undefined : html`<code>${unread || 'nothing'}</code>`],
@@ -219,8 +217,7 @@ export async function searchPage(visit: Visit): Promise<PageReply> {
   const { session, api } = visit;
   const wanted = visit.query('q').trim();
   const results = wanted === '' ? undefined : await search(api, wanted);
-  if (results?.direct !== undefined && results.found.length === 0)
-    return { to: paymentAddress(results.direct) };
+  if (results?.direct !== undefined && results.found.length === 0) return { to: paymentAddress(results.direct) };
   const title = wanted === '' ? 'Search' : `Search for ${wanted.slice(0, 60)}`;
   const main = html`
 <div class="title"><h1>Search</h1></div>

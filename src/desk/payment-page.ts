@@ -6,15 +6,7 @@ import { DECISIONS, reviewNumber, waitingResend } from './decisions.js';
 import { type Action, DECIDED } from './draft.js';
 import { csrfField, facts, noticeBox, page } from './page.js';
 import type { Notice, Session } from './sessions.js';
-import {
-  leaveNotice,
-  type PageReply,
-  type Part,
-  partOf,
-  requireValue,
-  takeNotice,
-  type Visit,
-} from './visit.js';
+import { leaveNotice, type PageReply, type Part, partOf, requireValue, takeNotice, type Visit } from './visit.js';
 import {
   age,
   amount,
@@ -168,13 +160,7 @@ function rejectedBox({ action, proposedBy, by, why, at }: Rejected): Html {
 }
 
 /** What one of two people has decided, without its end. */
-export function proposedWords({
-  action,
-  transId,
-  transactionAmount,
-  by,
-  ...rest
-}: Omit<Proposed, 'why' | 'at'>): Html {
+export function proposedWords({ action, transId, transactionAmount, by, ...rest }: Omit<Proposed, 'why' | 'at'>): Html {
   return html`<strong>${by}</strong> has decided: ${DECISIONS[action].name}${transId && html` <code>${transId}</code>`}${transactionAmount !== undefined && ` of ${amount(transactionAmount)}`}${forcedWords(rest)}`;
 }
 
@@ -204,8 +190,7 @@ ${facts([
   ['Decided', decided],
   [
     'Metadata',
-    metadata.length > 0 &&
-      html`<ul>${metadata.map(([name, value]) => html`<li>${name}: ${value}</li>`)}</ul>`,
+    metadata.length > 0 && html`<ul>${metadata.map(([name, value]) => html`<li>${name}: ${value}</li>`)}</ul>`,
   ],
 ])}</section>`;
 }
@@ -262,10 +247,7 @@ ${facts([
       ? 'not said'
       : html`${amount(transaction.amount)}${isOtherAmount && differs(`the order is of ${amount(payment.amount)}`)}`,
   ],
-  [
-    'Made for',
-    names === '' ? 'not said' : html`<code>${names}</code>${isAnothers && differs('another payment')}`,
-  ],
+  ['Made for', names === '' ? 'not said' : html`<code>${names}</code>${isAnothers && differs('another payment')}`],
   ['Type', transType && html`${transType}${isOtherType && differs(`the order is a ${type}`)}`],
   ['Medium', transaction.medium],
   ['After fees', transaction.revenue !== undefined && amount(transaction.revenue)],
@@ -304,8 +286,7 @@ function objections({ review, method }: Payment, action: Action, records: Part<P
       html`<p class="differs">Too early until ${time(review.decideFrom)}, in ${duration(waitMs)}: the provider may list a transaction late.</p>`,
     );
   }
-  const list =
-    records.kind === 'ok' && records.value.list.answer === 'listed' ? records.value.list : undefined;
+  const list = records.kind === 'ok' && records.value.list.answer === 'listed' ? records.value.list : undefined;
   const isOver = (status: ProviderStatus) => status !== 'SUCCESSFUL' && isFinal({ method }, status);
   const inTheWay = list?.transactions.filter(({ status }) => action === 'resend' || !isOver(status)) ?? [];
   if (inTheWay.length > 0) {
@@ -321,13 +302,7 @@ function entry({ at, lastAt, summary, source }: TimelineEntry): Html {
 }
 
 /** Requests that may have moved money, and what came of each. */
-const SENT: readonly TimelineEntry['type'][] = [
-  'sending',
-  'accepted',
-  'rejected',
-  'send_failed',
-  'unanswered',
-];
+const SENT: readonly TimelineEntry['type'][] = ['sending', 'accepted', 'rejected', 'send_failed', 'unanswered'];
 
 function sentRequests(timeline: Part<Timeline>): Html {
   const entries = timeline.kind === 'ok' ? timeline.value.data.filter(({ type }) => SENT.includes(type)) : [];

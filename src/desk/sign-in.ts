@@ -62,9 +62,7 @@ export class SignIn {
       return this.#show(request, response, 403, next, 'The form was open for too long. Try again.');
     }
     const key = typed.trim();
-    const answer = POSSIBLE_KEY.test(key)
-      ? await this.options.connect(key, recordOf(request).id).key()
-      : undefined;
+    const answer = POSSIBLE_KEY.test(key) ? await this.options.connect(key, recordOf(request).id).key() : undefined;
     if (answer === undefined || isWrongKey(answer)) return await this.#refuse(request, response, next);
     if (answer.kind === 'problem') return this.#show(request, response, 503, next, answer.problem.detail);
     const { name, scopes } = answer.value;

@@ -206,10 +206,7 @@ ${facts([
   ['Merchant', merchant],
   ['In Sanaga', ours],
   ['At the provider', theirs],
-  [
-    'Transaction',
-    transId && html`<a href="/desk/search?q=${encodeURIComponent(transId)}"><code>${transId}</code></a>`,
-  ],
+  ['Transaction', transId && html`<a href="/desk/search?q=${encodeURIComponent(transId)}"><code>${transId}</code></a>`],
   ['What was done', `${HANDLED[handling]}${problem === undefined ? '' : `: ${problem}`}.`],
 ])}`;
 }
@@ -217,9 +214,7 @@ ${facts([
 function serviceCard(name: string, { totals, opening, closing, change, coverage }: ServiceStatement): Html {
   const statuses = Object.entries(totals.byStatus).filter(([, sum]) => sum.count > 0);
   const balance = (one: ServiceStatement['opening']): Content =>
-    one === undefined
-      ? 'nobody could ask for it then'
-      : html`${amount(one.balance)}, as of ${time(one.asOf)}`;
+    one === undefined ? 'nobody could ask for it then' : html`${amount(one.balance)}, as of ${time(one.asOf)}`;
   return html`<section class="card" aria-label="${name}"><h2>${name}</h2>
 ${facts([
   ['Payments', count(totals.payments)],

@@ -59,11 +59,7 @@ export function nameOf({ kind, method, ...payment }: Named): string {
 }
 
 /** What has moved or is to move and, where that differs, what was ordered. */
-export function amountOf({
-  amount: ordered,
-  amountPaid = ordered,
-  currency,
-}: Omit<Named, 'kind' | 'method'>): string {
+export function amountOf({ amount: ordered, amountPaid = ordered, currency }: Omit<Named, 'kind' | 'method'>): string {
   const moved = amount(amountPaid, currency);
   return amountPaid === ordered ? moved : `${moved} (ordered: ${amount(ordered, currency)})`;
 }

@@ -27,12 +27,7 @@ import {
   startState,
 } from '../workflows/messages.js';
 import type { Descriptions } from './descriptions.js';
-import {
-  findRecorded,
-  type RecordedPayment,
-  type RecordsContext,
-  recordedContent,
-} from './recorded-payments.js';
+import { findRecorded, type RecordedPayment, type RecordsContext, recordedContent } from './recorded-payments.js';
 import { callTemporal, hasEnded, queryTemporal, waitFor } from './temporal-calls.js';
 import { queryByIds } from './visibility.js';
 
@@ -114,10 +109,7 @@ export async function findPayment(
 }
 
 /** Finds a payment's workflow. @throws {ApiError} `temporarily_unavailable`. */
-export async function findInTemporal(
-  context: ReadContext,
-  id: PaymentId,
-): Promise<PaymentInTemporal | undefined> {
+export async function findInTemporal(context: ReadContext, id: PaymentId): Promise<PaymentInTemporal | undefined> {
   const found = await findWorkflow(context, id);
   return found === 'foreign' ? undefined : found;
 }
@@ -240,19 +232,11 @@ export async function isUntaken({ client }: ReadContext, found: PaymentInTempora
 }
 
 /** {@link currentState} of the latest run, which may have begun or ended since the payment was found. */
-export async function latestState(
-  context: ReadContext,
-  found: FoundPayment,
-  limitMs?: number,
-): Promise<PaymentResult> {
+export async function latestState(context: ReadContext, found: FoundPayment, limitMs?: number): Promise<PaymentResult> {
   return await currentState(context, (await findPayment(context, found.id)) ?? found, limitMs);
 }
 
-async function lastState(
-  context: ReadContext,
-  found: PaymentInTemporal,
-  limitMs: number,
-): Promise<PaymentResult> {
+async function lastState(context: ReadContext, found: PaymentInTemporal, limitMs: number): Promise<PaymentResult> {
   try {
     return await callTemporal(context.client, () => found.handle.query(paymentQuery, OF_ENDED), limitMs);
   } catch (error) {

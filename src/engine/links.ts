@@ -172,11 +172,7 @@ export class Links<Made> {
   }
 
   /** Starts the payment. @returns the one that another request has started */
-  async #begin<Found>(
-    id: PaymentId,
-    kept: Kept<Made>,
-    world: LinkWorld<Made, Found>,
-  ): Promise<Found | undefined> {
+  async #begin<Found>(id: PaymentId, kept: Kept<Made>, world: LinkWorld<Made, Found>): Promise<Found | undefined> {
     const isBegun = await world.begin(kept.made);
     const found = isBegun ? undefined : await world.findOther();
     if (found === undefined || world.has(found, kept.made)) {

@@ -126,9 +126,7 @@ async function withRecorded(
     ).map(({ id }) => id),
   );
   const forgotten = candidates.filter(({ id }) => !known.has(id));
-  const inIndex = inTemporal.entries
-    .filter(isWithin)
-    .map((entry) => withRecord(entry, recordOf.get(entry.id)));
+  const inIndex = inTemporal.entries.filter(isWithin).map((entry) => withRecord(entry, recordOf.get(entry.id)));
   const entries = [...inIndex, ...forgotten].sort(compare);
   return { entries, end };
 }
@@ -176,8 +174,7 @@ async function listByReference(
 function withRecord(entry: Entry, record: PaymentRecord | undefined): Entry {
   const { summary } = entry;
   const payment = record?.content?.payment;
-  if (summary === undefined || payment === undefined || record?.indexed.createdAt !== entry.createdAt)
-    return entry;
+  if (summary === undefined || payment === undefined || record?.indexed.createdAt !== entry.createdAt) return entry;
   const isSame =
     payment.status === summary.status &&
     payment.final === summary.final &&
@@ -290,9 +287,7 @@ async function allRuns(client: Client, ids: readonly PaymentId[]): Promise<reado
 
 /** Whether a payment is what is asked for; one that can't be read may be. */
 function fits(
-  summary:
-    | Pick<PaymentSummary, 'status' | 'final' | 'kind' | 'externalId' | 'userId' | 'transId'>
-    | undefined,
+  summary: Pick<PaymentSummary, 'status' | 'final' | 'kind' | 'externalId' | 'userId' | 'transId'> | undefined,
   { status, final, kind, externalId, userId, transId }: PaymentFilter,
 ): boolean {
   if (summary === undefined) return true;
@@ -368,10 +363,7 @@ async function readWindow(
     if (isAll) return { runs, from };
     // From the last of a page and one more on, a page is certain. Half of the window at least is left out, lest it take many calls where
     // those that began last were created first. So many within one ms come by themselves.
-    from = Math.max(
-      [...runs].sort(compareNewest)[pageSize]?.createdAt ?? 0,
-      from + Math.ceil((end - from) / 2),
-    );
+    from = Math.max([...runs].sort(compareNewest)[pageSize]?.createdAt ?? 0, from + Math.ceil((end - from) / 2));
     if (window.before !== undefined) from = Math.min(from, window.before - 1);
   }
 }
@@ -410,9 +402,7 @@ async function summaryOf(
 ): Promise<PaymentSummary | undefined> {
   const { namespace, loadedDataConverter } = client.options;
   const context = { type: 'workflow', namespace, workflowId: id } as const;
-  const decoded = await decodeMapFromPayloads(loadedDataConverter, stored?.fields, context).catch(
-    () => undefined,
-  );
+  const decoded = await decodeMapFromPayloads(loadedDataConverter, stored?.fields, context).catch(() => undefined);
   const memo = memoSchema.safeParse(decoded);
   if (!memo.success) return undefined;
   const { kind, status, final, amount, amountPaid, transId, externalId, userId, createdAt } = indexed;

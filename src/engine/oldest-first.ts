@@ -54,12 +54,7 @@ const createdBefore = (time: number): string => `${attributes.createdAt.name} < 
  * A time (ms since the epoch) before which more than `limit` of the runs were created, and hardly more than a call lists; `undefined` when
  * there aren't that many.
  */
-async function timeAfter(
-  client: Client,
-  query: string,
-  from: number,
-  limit: number,
-): Promise<number | undefined> {
+async function timeAfter(client: Client, query: string, from: number, limit: number): Promise<number | undefined> {
   if ((await countPayments(client, query)) <= limit + LISTED_AT_ONCE) return undefined;
   let [low, high] = [from, Date.now() + DAY_MS];
   while (high - low > 1) {

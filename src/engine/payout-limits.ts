@@ -54,9 +54,7 @@ export async function refuseBeyondLimits(
   const now = Date.now();
   // Refused without the count: a refused payout leaves nothing behind.
   const count =
-    amount > maxPerDay
-      ? undefined
-      : await context.payoutLimits.count(context, owner, { id, amount }, maxPerDay, now);
+    amount > maxPerDay ? undefined : await context.payoutLimits.count(context, owner, { id, amount }, maxPerDay, now);
   if (count?.isAccepted) return;
   // An equal request may have been counted on the day before, in the moment before midnight.
   if ((await findPayment(context, id, UNCHECKED)) !== undefined) return;

@@ -188,16 +188,10 @@ export async function dropMatched(
  *
  * @throws {ApiError} `temporarily_unavailable`.
  */
-export async function readUnmatched({
-  client,
-}: Pick<ReadContext, 'client'>): Promise<UnmatchedNotification[]> {
+export async function readUnmatched({ client }: Pick<ReadContext, 'client'>): Promise<UnmatchedNotification[]> {
   const handle = client.workflow.getHandle(UNMATCHED_WORKFLOW.id);
   try {
-    const kept = await queryTemporal(
-      client,
-      () => handle.query(unmatchedQuery),
-      Date.now() + UNMATCHED_LIMIT_MS,
-    );
+    const kept = await queryTemporal(client, () => handle.query(unmatchedQuery), Date.now() + UNMATCHED_LIMIT_MS);
     return [...kept].reverse();
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return [];

@@ -23,10 +23,7 @@ export class StoppedError extends Error {
  * answer, which saves events and limits nothing.
  */
 export class ProviderRecords {
-  readonly #kept = new Map<
-    PaymentId,
-    { readonly at: number; readonly view: Promise<ProviderView | undefined> }
-  >();
+  readonly #kept = new Map<PaymentId, { readonly at: number; readonly view: Promise<ProviderView | undefined> }>();
 
   /**
    * @returns `undefined` when the payment didn't answer within the time

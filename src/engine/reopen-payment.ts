@@ -99,10 +99,7 @@ export interface ReopeningUpdate<Answer = PaymentResult> {
   /** Sends the update to the payment's running workflow. */
   send(handle: WorkflowHandle<PaymentWorkflow>, updateId: string): Promise<Answer>;
   /** Sends the update with the start of the run that reopens the payment. */
-  sendWithStart(
-    startWorkflowOperation: WithStartWorkflowOperation<PaymentWorkflow>,
-    updateId: string,
-  ): Promise<Answer>;
+  sendWithStart(startWorkflowOperation: WithStartWorkflowOperation<PaymentWorkflow>, updateId: string): Promise<Answer>;
 }
 
 /**
@@ -171,10 +168,7 @@ function send<Answer>(
   const execute = (updateId: string) =>
     ended === undefined
       ? update.send(client.workflow.getHandle(found.id), updateId)
-      : update.sendWithStart(
-          new WithStartWorkflowOperation(REOPENED, reopening(found, ended, taskQueue)),
-          updateId,
-        );
+      : update.sendWithStart(new WithStartWorkflowOperation(REOPENED, reopening(found, ended, taskQueue)), updateId);
   return shutdown.commands.within(answerWithinMs, (signal) =>
     waitFor(client, signal, answerWithinMs, () => updates.send(found.id, update.name, execute, update.by)),
   );

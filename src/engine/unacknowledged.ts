@@ -131,8 +131,7 @@ export async function readNotifications(
       : givenUp(state.notifications, record.closedAt ?? Date.parse(payment.updatedAt));
   }
   if (isDormant(found)) return (await stateAtStart(context, found)).state.notifications;
-  if (found.running)
-    return await askRunning(context, found, () => found.handle.query(notificationsQuery), limitMs);
+  if (found.running) return await askRunning(context, found, () => found.handle.query(notificationsQuery), limitMs);
   const ended = await endedState(context, found);
   if (ended !== undefined) return ended.state.notifications;
   return givenUp(await lastNotifications(context, found), found.description.closeTime?.getTime() ?? 0);

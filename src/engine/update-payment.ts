@@ -136,12 +136,7 @@ export class SharedUpdates {
    * @param send sends an update with this id, which Temporal carries out once, no matter who sends it
    * @throws {ApiError} `too_many_requests` when the payment has {@link MAX_UPDATES} others in flight.
    */
-  async send<T>(
-    id: PaymentId,
-    name: string,
-    send: (updateId: string) => Promise<T>,
-    by?: Checker,
-  ): Promise<T> {
+  async send<T>(id: PaymentId, name: string, send: (updateId: string) => Promise<T>, by?: Checker): Promise<T> {
     const updates = this.#inFlight.get(id) ?? new Map<string, SharedUpdate>();
     const key = JSON.stringify([name, by]);
     const joined = updates.get(key);

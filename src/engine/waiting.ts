@@ -50,10 +50,7 @@ export function measureWaiting(registry: Registry, context: ReadContext): void {
   const reviews = new WaitingReader(context, { query: OPEN_REVIEWS, since: (id) => inReview(context, id) });
   const due = new WaitingReader(context, { query: TOLD_PAYMENTS, since: (id) => owed(context, id) });
   const unfinished = shareAnswers(
-    () =>
-      countPayments(context.client, unfinishedQuery(Date.now() - UNFINISHED_AFTER_MS)).catch(
-        () => Number.NaN,
-      ),
+    () => countPayments(context.client, unfinishedQuery(Date.now() - UNFINISHED_AFTER_MS)).catch(() => Number.NaN),
     REUSED_MS,
   );
   new Gauge({

@@ -86,9 +86,7 @@ function searchAttributes(
     { key: attributes.status, value: payment === undefined ? 'CREATED' : statusOf(payment) },
     // The workflow sets it when it changes, and a payment that is opened again may never change.
     ...(payment !== undefined && isFinalPayment(payment) ? [{ key: attributes.final, value: true }] : []),
-    ...(payment !== undefined && hasGivenUp(payment.notifications)
-      ? [{ key: attributes.givenUp, value: true }]
-      : []),
+    ...(payment !== undefined && hasGivenUp(payment.notifications) ? [{ key: attributes.givenUp, value: true }] : []),
     { key: attributes.kind, value: kind },
     { key: attributes.amount, value: amount },
     ...(amountPaid === undefined ? [] : [{ key: attributes.amountPaid, value: amountPaid }]),
@@ -118,9 +116,7 @@ function describeOrder(
     `- Merchant: ${code(owner)}`,
     ...(order.externalId === undefined ? [] : [`- externalId: ${code(order.externalId)}`]),
     ...(order.userId === undefined ? [] : [`- userId: ${code(order.userId)}`]),
-    ...(payment === undefined || isFinalPayment(payment)
-      ? []
-      : ['', 'At its start:', '', ...linesOf(payment)]),
+    ...(payment === undefined || isFinalPayment(payment) ? [] : ['', 'At its start:', '', ...linesOf(payment)]),
   ];
   return { summary: `${what} of ${amount}`, details: markdown(lines) };
 }

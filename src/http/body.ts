@@ -27,9 +27,7 @@ const rawParser = express.raw({ type: () => true, limit: MAX_BODY_BYTES });
  */
 async function readBody(request: Request, response: Response): Promise<Buffer> {
   await new Promise<void>((resolve, reject) => {
-    rawParser(request, response, (error?: unknown) =>
-      error === undefined ? resolve() : reject(toApiError(error)),
-    );
+    rawParser(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(toApiError(error))));
   });
   const body: unknown = request.body;
   return Buffer.isBuffer(body) ? body : Buffer.alloc(0);
@@ -60,10 +58,7 @@ function toApiError(error: unknown): ApiError {
       // zlib's errors, for a body that isn't compressed as its Content-Encoding says, have no type.
       return new ApiError('invalid_request', "The body can't be decoded.");
     default:
-      return new ApiError(
-        'invalid_request',
-        'The body is incomplete, or its length is not its Content-Length.',
-      );
+      return new ApiError('invalid_request', 'The body is incomplete, or its length is not its Content-Length.');
   }
 }
 
@@ -132,8 +127,7 @@ function whereBroken(error: unknown): string {
  * @param value of few levels: as {@link parseExactly} takes it
  */
 function unusableFields(value: unknown, path = ''): FieldError[] {
-  if (typeof value === 'string')
-    return value.isWellFormed() ? [] : [{ field: path || 'body', message: BROKEN }];
+  if (typeof value === 'string') return value.isWellFormed() ? [] : [{ field: path || 'body', message: BROKEN }];
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, below]) => {
     const field = path === '' ? shortened(name) : `${path}.${shortened(name)}`;
@@ -165,9 +159,7 @@ export function validate<T>(schema: z.ZodType<T>, value: unknown, whole: 'body' 
 export function validateQuery<T>(schema: z.ZodType<T>, query: Readonly<Record<string, unknown>>): T {
   const repeated = Object.keys(query).filter((name) => Array.isArray(query[name]));
   if (repeated.length === 0) return validate(schema, query, 'query');
-  throw invalidRequest(
-    repeated.slice(0, MAX_ERRORS).map((name) => ({ field: shortened(name), message: REPEATED })),
-  );
+  throw invalidRequest(repeated.slice(0, MAX_ERRORS).map((name) => ({ field: shortened(name), message: REPEATED })));
 }
 
 function toFieldErrors(
@@ -178,8 +170,7 @@ function toFieldErrors(
 ): FieldError[] {
   if (issue.code === 'unrecognized_keys') {
     const message = `is not a known ${whole === 'body' ? 'field' : 'parameter'}`;
-    const known =
-      issue.path.length === 0 ? [...fieldsOf(schema), ...(whole === 'body' ? [KEY_HEADER] : [])] : [];
+    const known = issue.path.length === 0 ? [...fieldsOf(schema), ...(whole === 'body' ? [KEY_HEADER] : [])] : [];
     return issue.keys.slice(0, MAX_ERRORS).map((key) => {
       const field = nameOf([...issue.path, key], whole);
       // Of several kinds of body, another has it.
@@ -198,8 +189,7 @@ function toFieldErrors(
 
 function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>(
-    (within, name) =>
-      within instanceof Object ? Object.getOwnPropertyDescriptor(within, name)?.value : undefined,
+    (within, name) => (within instanceof Object ? Object.getOwnPropertyDescriptor(within, name)?.value : undefined),
     value,
   );
 }

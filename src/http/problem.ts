@@ -88,8 +88,7 @@ export const PROBLEMS = {
     title: 'Only a payment link can be expired once it was sent',
     cause: "a direct collection was to be ended, and its request has reached the payer's phone, or may have",
     cure: "wait for the outcome: a direct collection can't be ended",
-    example:
-      "The request was sent to the payer's phone, or may have been sent: it can't be withdrawn any more.",
+    example: "The request was sent to the payer's phone, or may have been sent: it can't be withdrawn any more.",
   },
   not_expirable: {
     status: 409,
@@ -126,8 +125,7 @@ export const PROBLEMS = {
     cause:
       "the provider's records contradict the decision or can't be read, it came too early, the review has changed since, or it is your own that waits for a second person",
     cure: 'operators only: see `detail` for the reason, and `payment` for the review as it is now; `force`, if it is there, has what the decision would have to overrule',
-    example:
-      'Transaction ntLE9hHMsiKRMFBw already belongs to the payment pay_428b1c9a6c0e4d7f8a1b2c3d4e5f6071.',
+    example: 'Transaction ntLE9hHMsiKRMFBw already belongs to the payment pay_428b1c9a6c0e4d7f8a1b2c3d4e5f6071.',
   },
   body_too_large: {
     status: 413,
@@ -155,8 +153,7 @@ export const PROBLEMS = {
     title: "The payouts of the day have reached the merchant's limit",
     cause: 'the payout would exceed what the merchant may pay out in a day',
     cure: 'nothing was made: send a smaller payout, or wait until the time in `detail`',
-    example:
-      'Payouts of a day may amount to 2,000,000 XAF at most. The next day begins at 2026-11-21T23:00:00.000Z.',
+    example: 'Payouts of a day may amount to 2,000,000 XAF at most. The next day begins at 2026-11-21T23:00:00.000Z.',
   },
   rate_limited: {
     status: 429,
@@ -242,10 +239,7 @@ export const PROBLEMS = {
     cure: "only for balances and operators' checks of a final payment: repeat after `Retry-After`",
     example: 'The provider did not answer. Try again shortly.',
   },
-} as const satisfies Record<
-  string,
-  { status: number; title: string; cause: string; cure: string; example: string }
->;
+} as const satisfies Record<string, { status: number; title: string; cause: string; cure: string; example: string }>;
 export type ProblemCode = keyof typeof PROBLEMS;
 
 /** What is wrong with one field. `${field} ${message}` is a sentence. */
@@ -321,8 +315,7 @@ export const notFound = (path = ''): ApiError =>
   );
 
 /** Another merchant's payment is not found either, so that nobody learns which ids exist. */
-export const paymentNotFound = (): ApiError =>
-  new ApiError('not_found', 'This API key has no payment with this id.');
+export const paymentNotFound = (): ApiError => new ApiError('not_found', 'This API key has no payment with this id.');
 
 /** For what can be no payment's id, such as the merchant's own: it says how to find the payment by that. */
 export const notAPaymentId = (): ApiError =>
@@ -344,42 +337,27 @@ export const methodNotAllowed = (allow: string): ApiError =>
   new ApiError('method_not_allowed', `This address allows only ${allow}.`, { headers: { Allow: allow } });
 
 export const noSuchNotification = (): ApiError =>
-  new ApiError(
-    'no_such_notification',
-    'The payment has no notification with this number, or it is no longer kept.',
-  );
+  new ApiError('no_such_notification', 'The payment has no notification with this number, or it is no longer kept.');
 
 const retryAfter = (ms: number) => ({ 'Retry-After': String(Math.ceil(ms / 1_000)) });
 
 /** @param waitMs ms until the next notification is accepted */
 export const tooManyNotifications = (waitMs: number): ApiError =>
-  new ApiError(
-    'too_many_notifications',
-    'Too many notifications. Send this one again after the time in Retry-After.',
-    {
-      headers: retryAfter(waitMs),
-    },
-  );
+  new ApiError('too_many_notifications', 'Too many notifications. Send this one again after the time in Retry-After.', {
+    headers: retryAfter(waitMs),
+  });
 
 /** The payment has the maximum number of requests in flight. */
 export const tooManyRequests = (): ApiError =>
-  new ApiError(
-    'too_many_requests',
-    'Too many requests for this payment are in progress. Try again in a moment.',
-    {
-      headers: retryAfter(1_000),
-    },
-  );
+  new ApiError('too_many_requests', 'Too many requests for this payment are in progress. Try again in a moment.', {
+    headers: retryAfter(1_000),
+  });
 
 /**
  * @param perMinute requests that a key may make in a minute
  * @param waitMs ms until it may make the next
  */
-export const tooManyOfKey = (
-  perMinute: number,
-  waitMs: number,
-  headers: Readonly<Record<string, string>>,
-): ApiError =>
+export const tooManyOfKey = (perMinute: number, waitMs: number, headers: Readonly<Record<string, string>>): ApiError =>
   new ApiError(
     'rate_limited',
     `This API key may make ${perMinute} requests a minute. Try again after the time in Retry-After.`,
@@ -427,10 +405,7 @@ export const temporarilyUnavailable = (
   new ApiError('temporarily_unavailable', detail, { headers: retryAfter(RETRY_AFTER_MS), paymentId, cause });
 
 export const noRecords = (missing: string): ApiError =>
-  new ApiError(
-    'no_records',
-    `This installation keeps no records (RECORDS_URL is not set), and so no ${missing}.`,
-  );
+  new ApiError('no_records', `This installation keeps no records (RECORDS_URL is not set), and so no ${missing}.`);
 
 /**
  * A record is there, and can't be read: an operator has to do something about it. Unlike {@link recordsUnavailable}, it is known that
@@ -445,8 +420,7 @@ export const recordUnreadable = (
 export const recordsUnavailable = (
   detail: string,
   { paymentId, cause }: { paymentId?: PaymentId; cause?: unknown } = {},
-): ApiError =>
-  new ApiError('records_unavailable', detail, { headers: retryAfter(RETRY_AFTER_MS), paymentId, cause });
+): ApiError => new ApiError('records_unavailable', detail, { headers: retryAfter(RETRY_AFTER_MS), paymentId, cause });
 
 /**
  * @param reason for the log only

@@ -144,9 +144,7 @@ export async function serve(app: RequestListener, options: ServeOptions): Promis
     });
     // As Node would, without a listener.
     if (connections.isAnswerable(socket)) {
-      socket.write(
-        `HTTP/1.1 ${REFUSALS[error.code ?? ''] ?? '400 Bad Request'}\r\nConnection: close\r\n\r\n`,
-      );
+      socket.write(`HTTP/1.1 ${REFUSALS[error.code ?? ''] ?? '400 Bad Request'}\r\nConnection: close\r\n\r\n`);
     }
     socket.destroy();
   });

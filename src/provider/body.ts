@@ -102,9 +102,7 @@ const NO_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|-?\b(?:NaN|Infinity)\b/gs;
  */
 export function parseJson(text: string): unknown {
   const json = text.replace(/^\ufeff/, '');
-  return (
-    parsed(json) ?? (/NaN|Infinity/.test(json) ? parsed(json.replace(NO_NUMBER, unlessNumber)) : undefined)
-  );
+  return parsed(json) ?? (/NaN|Infinity/.test(json) ? parsed(json.replace(NO_NUMBER, unlessNumber)) : undefined);
 }
 
 function unlessNumber(token: string): string {

@@ -41,15 +41,7 @@ import {
 
 /** The endpoints of each of the provider's services. */
 export const PROVIDER_ENDPOINTS = {
-  collection: [
-    'initiate-pay',
-    'direct-pay',
-    'payment-status',
-    'expire-pay',
-    'transaction',
-    'search',
-    'balance',
-  ],
+  collection: ['initiate-pay', 'direct-pay', 'payment-status', 'expire-pay', 'transaction', 'search', 'balance'],
   payout: ['payout', 'payment-status', 'transaction', 'search', 'balance'],
 } as const;
 
@@ -196,12 +188,7 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
 
   /** Sends a question, unless the provider hangs. */
   const ask = (request: ExchangeRequest): Promise<ProviderAnswer> =>
-    reporting(
-      request,
-      { credentials },
-      (sent) => questions.call(() => exchange(http, sent)),
-      HELD_BACK.question,
-    );
+    reporting(request, { credentials }, (sent) => questions.call(() => exchange(http, sent)), HELD_BACK.question);
 
   const get = (path: string, answer: typeof SINGLE | typeof LIST, call?: CallOptions) =>
     ask({ method: 'GET', path, ...answer, ...call });
@@ -214,8 +201,7 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
     call?: CallOptions,
   ): Promise<ProviderAnswer> => {
     const segment = pathSegment(id);
-    if (segment === undefined)
-      return { kind: 'undecided', sent: 'no', reason: 'no address can carry this identifier' };
+    if (segment === undefined) return { kind: 'undecided', sent: 'no', reason: 'no address can carry this identifier' };
     return get(`${folder}/${segment}`, answer, call);
   };
 
@@ -242,8 +228,7 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
 
   const initiate = async (path: string, body: Initiation, call?: CallOptions): Promise<ProviderAnswer> => {
     const needed = path === 'payout' ? 'payout' : 'collection';
-    if (service !== needed)
-      throw new TypeError(`The ${service} service can't do ${path}: use the ${needed} service`);
+    if (service !== needed) throw new TypeError(`The ${service} service can't do ${path}: use the ${needed} service`);
     const { phone, name, email } = body;
     const confidential = { credentials, phone, name, email };
     const send = path === 'initiate-pay' ? sendLink : sendOrder;

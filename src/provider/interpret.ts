@@ -70,8 +70,7 @@ export function interpretExchange(
 ): ProviderAnswer {
   if (exchange.kind === 'failed') return { kind: 'undecided', sent: exchange.sent, reason: exchange.reason };
   const { statusCode, body, retryAfterMs } = exchange;
-  if (statusCode >= 200 && statusCode <= 299 && statusCode !== PARTIAL_CONTENT)
-    return { kind: 'succeeded', body };
+  if (statusCode >= 200 && statusCode <= 299 && statusCode !== PARTIAL_CONTENT) return { kind: 'succeeded', body };
   const named = isInitiation ? readWrapped(initiationSchema, body) : undefined;
   if (named !== undefined) {
     const transId = providerText(named.transId, confidential);
@@ -126,10 +125,7 @@ export function interpretInitiation(
   }
 }
 
-function readInitiation(
-  body: unknown,
-  schema: z.ZodType<{ transId: string; link?: string }>,
-): InitiationOutcome {
+function readInitiation(body: unknown, schema: z.ZodType<{ transId: string; link?: string }>): InitiationOutcome {
   const initiation = readWrapped(schema, body);
   if (initiation === undefined)
     return { kind: 'ambiguous', reason: "the provider answered 200 with a body that can't be read" };
@@ -143,10 +139,7 @@ const UNREADABLE: Extract<NoAnswer, { kind: 'unavailable' }> = {
 };
 
 /** Whether there was an answer, and it couldn't be read: to ask the same again would be of no use. */
-export function isUnreadable(answer: {
-  readonly kind: string;
-  readonly reason?: string | undefined;
-}): boolean {
+export function isUnreadable(answer: { readonly kind: string; readonly reason?: string | undefined }): boolean {
   return answer.kind === UNREADABLE.kind && answer.reason === UNREADABLE.reason;
 }
 
@@ -161,9 +154,7 @@ export function interpretStatus(answer: ProviderAnswer, transId: string): Status
 /** Reads the answer of `POST /expire-pay`. Only the provider's message shows that a link had expired already. */
 export function interpretExpiry(answer: ProviderAnswer, transId: string): ExpiryAnswer {
   if (answer.kind === 'refused') {
-    return answer.statusCode === 400 && answer.message === ALREADY_EXPIRED
-      ? { kind: 'alreadyExpired' }
-      : answer;
+    return answer.statusCode === 400 && answer.message === ALREADY_EXPIRED ? { kind: 'alreadyExpired' } : answer;
   }
   if (answer.kind !== 'succeeded') return noAnswer(answer);
   const expired = readTransaction(answer.body, transId);

@@ -52,11 +52,7 @@ export function readQuery(address: string): readonly Named[] {
   return namedIn(fieldsByObject(new URL(address, 'http://localhost').searchParams), {}, 0);
 }
 
-async function fieldsOfForm(
-  content: Uint8Array,
-  text: string,
-  { contentType = '' }: BodyHeaders,
-): Promise<unknown> {
+async function fieldsOfForm(content: Uint8Array, text: string, { contentType = '' }: BodyHeaders): Promise<unknown> {
   if (/^multipart\//i.test(contentType)) {
     try {
       const headers = { 'content-type': contentType };
@@ -90,8 +86,7 @@ function fieldsByObject(fields: Iterable<readonly [string, string]>): Record<str
 
 function namedIn(value: unknown, outer: Named, depth: number): Named[] {
   if (depth > MAX_DEPTH) return [];
-  if (typeof value === 'string')
-    return /^\s*[{["]/.test(value) ? namedIn(parseJson(value), outer, depth + 1) : [];
+  if (typeof value === 'string') return /^\s*[{["]/.test(value) ? namedIn(parseJson(value), outer, depth + 1) : [];
   if (typeof value !== 'object' || value === null) return [];
   const own = Array.isArray(value) ? {} : fieldsOf(value);
   // What stands around a transaction is said of it; what stands around another, isn't.

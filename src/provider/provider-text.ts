@@ -48,9 +48,7 @@ export function providerText(text: string, confidential: Confidential = {}): str
   const shown = phonePatterns(phone).reduce(mask, unnumbered).normalize('NFC').trim();
   // By code points, so that no character is cut in half.
   const characters = [...shown];
-  return characters.length > MAX_PROVIDER_TEXT
-    ? `${characters.slice(0, MAX_PROVIDER_TEXT - 1).join('')}…`
-    : shown;
+  return characters.length > MAX_PROVIDER_TEXT ? `${characters.slice(0, MAX_PROVIDER_TEXT - 1).join('')}…` : shown;
 }
 
 /** Longer credentials first: one may contain another. */

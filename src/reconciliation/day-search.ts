@@ -126,17 +126,11 @@ function goOn(search: DaySearch, amounts: readonly number[]): DaySearch {
   }
   if (search.open.length > 0 || search.gaps.length === 0 || search.byAmount) return search;
   const largestFirst = [...new Set(amounts)].sort((one, other) => other - one);
-  return goOn(
-    { ...search, byAmount: true, open: largestFirst.map((amount) => ({ filters: { amount } })) },
-    amounts,
-  );
+  return goOn({ ...search, byAmount: true, open: largestFirst.map((amount) => ({ filters: { amount } })) }, amounts);
 }
 
 /** A slice with one more filter, and what no value of that filter finds. */
-function narrowed(
-  filters: Filters,
-  why: Gap['why'],
-): { readonly slices: readonly Slice[]; readonly rest: Gap } {
+function narrowed(filters: Filters, why: Gap['why']): { readonly slices: readonly Slice[]; readonly rest: Gap } {
   if (filters.status === undefined) {
     const slices = SEARCHED_STATUSES.map((status) => ({ filters: { ...filters, status } }));
     return { slices, rest: { ...gapOf(filters, why), status: 'PENDING' } };
@@ -182,8 +176,7 @@ export function mayHide({ amount }: Gap, sought: number): boolean {
 export function describeGap({ status, medium, amount, why }: Gap): string {
   const which = [
     status && `with the status ${status}`,
-    medium &&
-      (medium === 'another' ? 'with another medium than mobile money and orange money' : `by ${medium}`),
+    medium && (medium === 'another' ? 'with another medium than mobile money and orange money' : `by ${medium}`),
     amount && (amount === 'another' ? "of amounts that none of the day's payments has" : `of ${xaf(amount)}`),
   ].filter(Boolean);
   return `transactions ${which.length === 0 ? 'of the day' : which.join(', ')}: ${WHY[why]}`;

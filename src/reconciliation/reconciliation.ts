@@ -3,12 +3,7 @@ import { xaf } from '../payments/words/limits.js';
 import type { Service } from '../payments/words/order.js';
 import type { PaymentStatus } from '../payments/words/payment.js';
 import type { PaymentId, PaymentKind, TransId } from '../payments/words/payment-id.js';
-import type {
-  Medium,
-  ProviderStatus,
-  SearchedTransaction,
-  Transaction,
-} from '../payments/words/transaction.js';
+import type { Medium, ProviderStatus, SearchedTransaction, Transaction } from '../payments/words/transaction.js';
 
 /**
  * A day's payments beside what the provider shows of them. It decides nothing: a payment that differs is asked to compare itself
@@ -152,14 +147,10 @@ function findingsOf(payment: DayPayment, own: Transaction | undefined, shown: Sh
       const others = shown.map((one) => `${one.transId} (${one.status})`).join(', ');
       const instead = others === '' ? 'none of the payment' : `${others} in its place`;
       findings.push(
-        found(
-          'missing_at_provider',
-          `the provider doesn't show ${transId ?? 'a transaction'}, but ${instead}`,
-        ),
+        found('missing_at_provider', `the provider doesn't show ${transId ?? 'a transaction'}, but ${instead}`),
       );
     }
-    if (own !== undefined)
-      findings.push(...disagreements(payment, own).map(([kind, text]) => found(kind, text, own)));
+    if (own !== undefined) findings.push(...disagreements(payment, own).map(([kind, text]) => found(kind, text, own)));
   }
   if (status === 'REVIEW') findings.push(found('in_review', 'a person has to decide the payment', own));
   return findings;
@@ -237,8 +228,7 @@ export function findingOf({ service, transaction }: Stranger): Finding {
   const { transId, status, amount, externalId, dateInitiated } = transaction;
   const of = amount === undefined ? '' : ` of ${xaf(amount)}`;
   const made = externalId === undefined ? 'for nobody named' : `for ${externalId}`;
-  const when =
-    dateInitiated === undefined ? 'on a day that the provider does not say' : `on ${dateInitiated}`;
+  const when = dateInitiated === undefined ? 'on a day that the provider does not say' : `on ${dateInitiated}`;
   return {
     kind: 'only_at_provider',
     service,

@@ -133,10 +133,7 @@ export function toStatement(parts: StatementParts): Statement {
   };
 }
 
-function serviceStatement(
-  { payments, gaps, balances, cutOff }: StatementParts,
-  service: Service,
-): ServiceStatement {
+function serviceStatement({ payments, gaps, balances, cutOff }: StatementParts, service: Service): ServiceStatement {
   const lines = payments.filter(({ kind }) => kind === service);
   const totals = totalsOf(lines);
   const notCompared = lines.filter(({ compared }) => !compared).length;

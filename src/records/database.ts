@@ -39,21 +39,10 @@ const MIGRATION_LOCK = 7_311_002;
 const MIGRATIONS = fileURLToPath(new URL('./migrations', import.meta.url));
 
 /** What a query can be given. */
-export type SqlValue =
-  | string
-  | number
-  | boolean
-  | Date
-  | Buffer
-  | null
-  | readonly string[]
-  | readonly Buffer[];
+export type SqlValue = string | number | boolean | Date | Buffer | null | readonly string[] | readonly Buffer[];
 
 /** A query within a transaction, or by itself. */
-export type Query = (
-  text: string,
-  values?: readonly SqlValue[],
-) => Promise<Readonly<Record<string, unknown>>[]>;
+export type Query = (text: string, values?: readonly SqlValue[]) => Promise<Readonly<Record<string, unknown>>[]>;
 
 /** A pool of connections to the records' database. */
 export interface Database {
@@ -148,10 +137,7 @@ export function openDatabase(url: string, logger: Logger): Database {
       };
       const done = await answered(() => runner(options));
       if (done.length > 0) {
-        logger.info(
-          { migrations: done.map(({ name }) => name) },
-          "the records' tables were brought up to date",
-        );
+        logger.info({ migrations: done.map(({ name }) => name) }, "the records' tables were brought up to date");
       }
     } finally {
       // A server that no longer answers may never see it go.

@@ -74,17 +74,12 @@ function forgetLater(latest: Map<PaymentId, RunOfDay>, held: number): void {
 }
 
 /** Payments of any day by their ids, as they are now; those that exist nowhere are left out. */
-export async function paymentsWith(
-  client: Client,
-  records: Records,
-  ids: readonly PaymentId[],
-): Promise<DayPayment[]> {
+export async function paymentsWith(client: Client, records: Records, ids: readonly PaymentId[]): Promise<DayPayment[]> {
   const found: DayPayment[] = [];
   for (let first = 0; first < ids.length; first += IDS_PER_QUERY) {
     const some = ids.slice(first, first + IDS_PER_QUERY);
     const latest = new Map<PaymentId, PaymentRun>();
-    for await (const { runs } of listRuns(client, runsOf(some)))
-      for (const run of runs) keepLatest(latest, run);
+    for await (const { runs } of listRuns(client, runsOf(some))) for (const run of runs) keepLatest(latest, run);
     const forgotten = some.filter((id) => !latest.has(id));
     for (const run of await records.runsOf(forgotten)) latest.set(run.id, orphanedIfOpen(run));
     found.push(...[...latest.values()].map(toDayPayment));

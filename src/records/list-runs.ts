@@ -3,12 +3,7 @@ import type { TypedSearchAttributes } from '@temporalio/common';
 import { decodeTypedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
 import proto from '@temporalio/proto';
 import type { PaymentStatus } from '../payments/words/payment.js';
-import {
-  type PaymentId,
-  type PaymentKind,
-  parsePaymentId,
-  type TransId,
-} from '../payments/words/payment-id.js';
+import { type PaymentId, type PaymentKind, parsePaymentId, type TransId } from '../payments/words/payment-id.js';
 import { endOfDay, startOf } from '../payments/words/time.js';
 import { endingWith } from '../temporal/connection.js';
 import { pagesOf } from '../temporal/list-workflows.js';
@@ -147,11 +142,7 @@ function toMs(time: { seconds?: unknown; nanos?: number | null } | null | undefi
 }
 
 /** Makes a call that ends with the signal, and after ten seconds at the latest. */
-export async function called<T>(
-  client: Client,
-  stop: AbortSignal | undefined,
-  call: () => Promise<T>,
-): Promise<T> {
+export async function called<T>(client: Client, stop: AbortSignal | undefined, call: () => Promise<T>): Promise<T> {
   const limited = () => client.withDeadline(Date.now() + CALL_LIMIT_MS, call);
   return await (stop === undefined ? limited() : endingWith(client, stop, limited));
 }

@@ -5,13 +5,7 @@ import { z } from 'zod';
 import { toPayment } from '../payments/views/to-payment.js';
 import { grpcErrorOf } from '../temporal/connection.js';
 import { inputOfRun } from '../temporal/run-start.js';
-import {
-  type EndedPayment,
-  OF_ENDED,
-  type PaymentInput,
-  recordQuery,
-  startState,
-} from '../workflows/messages.js';
+import { type EndedPayment, OF_ENDED, type PaymentInput, recordQuery, startState } from '../workflows/messages.js';
 import { called, type ListedRun } from './list-runs.js';
 import { orphaned, type RecordContent } from './payment-record.js';
 
@@ -25,11 +19,7 @@ const memoSchema = z.object({ fingerprint: z.string(), requestId: z.string() });
  *
  * @throws Error when it can't be read.
  */
-export async function readRun(
-  client: Client,
-  run: ListedRun,
-  stop?: AbortSignal,
-): Promise<RecordContent | undefined> {
+export async function readRun(client: Client, run: ListedRun, stop?: AbortSignal): Promise<RecordContent | undefined> {
   const { namespace, loadedDataConverter } = client.options;
   const context = { type: 'workflow', namespace, workflowId: run.id } as const;
   const memo = await decodeMapFromPayloads(loadedDataConverter, run.memo?.fields, context);
@@ -62,8 +52,7 @@ async function readEnded(
   } catch (error) {
     if (error instanceof WorkflowNotFoundError && run.closedAt === undefined) return undefined;
     // It was stopped before any worker had taken it.
-    if (run.stopped && grpcErrorOf(error)?.code === grpc.FAILED_PRECONDITION)
-      return await readStart(client, run, stop);
+    if (run.stopped && grpcErrorOf(error)?.code === grpc.FAILED_PRECONDITION) return await readStart(client, run, stop);
     throw error;
   }
 }
@@ -74,10 +63,7 @@ async function readStart(
   stop: AbortSignal | undefined,
 ): Promise<EndedPayment> {
   const input = await called(client, stop, () => inputOfRun<PaymentInput>(client, { workflowId: id, runId }));
-  const { state, timeline } = startState(
-    input,
-    input.requested === undefined ? indexed.createdAt : startedAt,
-  );
+  const { state, timeline } = startState(input, input.requested === undefined ? indexed.createdAt : startedAt);
   return { payment: toPayment(state), state, timeline };
 }
 
@@ -85,11 +71,7 @@ async function readStart(
  * A query of a payment. It waits for a worker that replays this one payment, and may never be answered, for want of a key, say: a
  * query that takes too long doesn't show that Temporal is away.
  */
-async function queried<T>(
-  client: Client,
-  stop: AbortSignal | undefined,
-  query: () => Promise<T>,
-): Promise<T> {
+async function queried<T>(client: Client, stop: AbortSignal | undefined, query: () => Promise<T>): Promise<T> {
   try {
     return await called(client, stop, query);
   } catch (error) {

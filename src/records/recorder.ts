@@ -213,9 +213,7 @@ class Recorder {
       const missing = await this.#records.missing(runs, now - this.#pace.againMs);
       for (let first = 0; first < missing.length; first += BATCH) {
         if (stop.aborted || !(await this.#lease())) return undefined;
-        const read = await Promise.all(
-          missing.slice(first, first + BATCH).map((run) => this.#read(run, stop)),
-        );
+        const read = await Promise.all(missing.slice(first, first + BATCH).map((run) => this.#read(run, stop)));
         await this.#write(read.filter((record) => record !== undefined));
       }
     }

@@ -8,21 +8,10 @@ import {
   type PaymentEventType,
   type PaymentStatus,
 } from '../payments/words/payment.js';
-import {
-  PAYMENT_KINDS,
-  type PaymentId,
-  type PaymentKind,
-  type TransId,
-} from '../payments/words/payment-id.js';
+import { PAYMENT_KINDS, type PaymentId, type PaymentKind, type TransId } from '../payments/words/payment-id.js';
 import type { Encryption } from '../temporal/encryption.js';
 import { RecordCipher } from './cipher.js';
-import {
-  type Database,
-  openDatabase,
-  type Query,
-  RecordsUnavailableError,
-  type SqlValue,
-} from './database.js';
+import { type Database, openDatabase, type Query, RecordsUnavailableError, type SqlValue } from './database.js';
 import {
   type PaymentRecord,
   type PaymentRun,
@@ -341,10 +330,10 @@ export class Records {
         `Nothing was erased: ${record.id} can't be read with the keys in ENCRYPTION_KEYS. Add the key that it was written with, after the present one, and erase again.`,
       );
     }
-    await query(
-      "UPDATE payments SET content = $2, user_id = NULL, payers = '{}', erased_at = now() WHERE id = $1",
-      [record.id, await this.#seal(withoutPayer(record))],
-    );
+    await query("UPDATE payments SET content = $2, user_id = NULL, payers = '{}', erased_at = now() WHERE id = $1", [
+      record.id,
+      await this.#seal(withoutPayer(record)),
+    ]);
     return record.id;
   }
 
@@ -397,11 +386,7 @@ export class Records {
   }
 
   /** The columns of a payment, in the order of its INSERT. PostgreSQL takes the text `now` for the time of the transaction. */
-  async #toRow(
-    record: PaymentRecord,
-    isErased: boolean,
-    keyIds: readonly string[],
-  ): Promise<readonly SqlValue[]> {
+  async #toRow(record: PaymentRecord, isErased: boolean, keyIds: readonly string[]): Promise<readonly SqlValue[]> {
     const { id, merchant, indexed, content } = record;
     const payers = isErased || content === undefined ? [] : payersOf(content);
     return [
@@ -458,9 +443,7 @@ export class Records {
 
   /** The payers' hashes by each of the keys, but for those that are gone. */
   async #hashesOf(payers: readonly string[], keyIds: readonly string[]): Promise<Buffer[]> {
-    const hashes = await Promise.all(
-      payers.flatMap((payer) => keyIds.map((keyId) => this.cipher.hash(payer, keyId))),
-    );
+    const hashes = await Promise.all(payers.flatMap((payer) => keyIds.map((keyId) => this.cipher.hash(payer, keyId))));
     return hashes.filter((hash) => hash !== undefined);
   }
 

@@ -98,10 +98,10 @@ export class Statements {
           await this.cipher.seal(await toLines(statement)),
         ],
       );
-      await query(
-        `DELETE FROM statement_parts WHERE run_id = $1 OR saved_at < now() - $2 * interval '1 day'`,
-        [runId, MAX_PART_DAYS],
-      );
+      await query(`DELETE FROM statement_parts WHERE run_id = $1 OR saved_at < now() - $2 * interval '1 day'`, [
+        runId,
+        MAX_PART_DAYS,
+      ]);
       return {
         date: day,
         version,

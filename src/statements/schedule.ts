@@ -1,9 +1,4 @@
-import {
-  type Client,
-  ScheduleAlreadyRunning,
-  type ScheduleOptions,
-  ScheduleOverlapPolicy,
-} from '@temporalio/client';
+import { type Client, ScheduleAlreadyRunning, type ScheduleOptions, ScheduleOverlapPolicy } from '@temporalio/client';
 import { TIME_ZONE } from '../payments/words/time.js';
 import { MAX_STATEMENT_RUN, STATEMENT_SCHEDULE_ID, STATEMENT_WORKFLOW_TYPE } from '../workflows/messages.js';
 

@@ -26,13 +26,7 @@ import { type DayPayments, paymentsOfDay, paymentsWith } from '../records/day-pa
 import type { Records } from '../records/records.js';
 import type { StatementSteps } from '../workflows/messages.js';
 import { ProviderQuestions, type StatementProviders } from './ask-provider.js';
-import {
-  compareDay,
-  type DayComparison,
-  type Found,
-  type Lists,
-  ShownTransactions,
-} from './day-comparison.js';
+import { compareDay, type DayComparison, type Found, type Lists, ShownTransactions } from './day-comparison.js';
 import { followUpFindings } from './follow-up.js';
 
 export interface StatementOptions {
@@ -137,11 +131,7 @@ export function createStatementSteps(options: StatementOptions): StatementSteps 
           const ofDay = shown.filter(({ dateInitiated }) => isOfDay(range, day, dateInitiated));
           for (const one of ofDay) known.set(one.transId, one);
         }
-        search = afterAnswer(
-          search,
-          shown === 'unreadable' ? shown : shown.map(({ transId }) => transId),
-          amounts,
-        );
+        search = afterAnswer(search, shown === 'unreadable' ? shown : shown.map(({ transId }) => transId), amounts);
         found = [...known.values()];
         if (search.open.length === 0 || search.asked % KEEP_EVERY === 0) {
           await statements.savePart(runId, `search of ${service}`, { search, found });
@@ -187,10 +177,7 @@ export function createStatementSteps(options: StatementOptions): StatementSteps 
     },
 
     async publish({ runId, day }) {
-      const comparison = await statements.part<DayComparison & { readonly cutOff: boolean }>(
-        runId,
-        'comparison',
-      );
+      const comparison = await statements.part<DayComparison & { readonly cutOff: boolean }>(runId, 'comparison');
       const differences = (await statements.part<Difference[]>(runId, 'differences')) ?? [];
       const balancesOf = async (service: Service) => ({
         opening: await statements.balance(day, service),

@@ -78,9 +78,7 @@ export function plainTargetEnvironment(target: Pick<TemporalTarget, 'address' | 
 
 function textOnly(metadata: Record<string, unknown>): Record<string, string> {
   const entries = Object.entries(metadata);
-  return Object.fromEntries(
-    entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-  );
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 }
 
 /** Three tries take about half a second: enough for a lost connection, too few to keep a merchant waiting. */
@@ -137,9 +135,7 @@ export function lazyConnection(
  * The SDK's retries of failed calls, until the connection is closed. A retry comes from a timer. On a closed connection gRPC
  * throws there, where nobody can catch it, and the process would end; here, the call fails with CANCELLED instead.
  */
-export function retryUntilClosed(
-  options?: Parameters<typeof defaultGrpcRetryOptions>[0],
-): grpc.Interceptor[] {
+export function retryUntilClosed(options?: Parameters<typeof defaultGrpcRetryOptions>[0]): grpc.Interceptor[] {
   const usual = defaultGrpcRetryOptions(options);
   const retryableDecider: typeof usual.retryableDecider = (attempt, status) =>
     !isTooLarge(status) && usual.retryableDecider(attempt, status);
@@ -208,10 +204,7 @@ export async function endingWith<T>(
  *
  * @throws TransportError when the server is away.
  */
-export async function connectWorker({
-  namespace: _,
-  ...credentials
-}: TemporalTarget): Promise<NativeConnection> {
+export async function connectWorker({ namespace: _, ...credentials }: TemporalTarget): Promise<NativeConnection> {
   // Loaded only here: the API imports this file too, and doesn't need the worker's native library.
   const worker = await import('@temporalio/worker');
   return await worker.NativeConnection.connect(credentials);

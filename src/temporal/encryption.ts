@@ -131,9 +131,7 @@ export class EncryptionCodec implements PayloadCodec {
     if (encrypted === 0) return payloads;
     return await this.#measured('decrypt', encrypted, () =>
       Promise.all(
-        payloads.map((payload) =>
-          isEncrypted(payload) ? this.#decrypt(payload, context?.workflowId) : payload,
-        ),
+        payloads.map((payload) => (isEncrypted(payload) ? this.#decrypt(payload, context?.workflowId) : payload)),
       ),
     );
   }
@@ -214,10 +212,7 @@ function decrypt({ metadata, data }: Payload, { key }: EncryptionKey): Payload {
 
 /** Metadata in one form for each content: two that differ never have the same bytes. */
 function bytesOf(metadata: Readonly<Record<string, Uint8Array>>): Buffer {
-  const entries = Object.entries(metadata).map(([name, value]) => [
-    name,
-    Buffer.from(value).toString('base64'),
-  ]);
+  const entries = Object.entries(metadata).map(([name, value]) => [name, Buffer.from(value).toString('base64')]);
   return Buffer.from(JSON.stringify(entries.sort(([one = ''], [other = '']) => (one < other ? -1 : 1))));
 }
 
@@ -226,9 +221,7 @@ function textOf(bytes: Uint8Array | null | undefined): string {
 }
 
 /** The converter of failures, compiled or TypeScript, as this file is. Workflow bundles need it, too. */
-const FAILURE_CONVERTER = fileURLToPath(
-  new URL(`./failure-converter${extname(import.meta.url)}`, import.meta.url),
-);
+const FAILURE_CONVERTER = fileURLToPath(new URL(`./failure-converter${extname(import.meta.url)}`, import.meta.url));
 
 /** What every client and every worker turns values into payloads with. */
 export function dataConverterOf(encryption: Encryption): DataConverter {

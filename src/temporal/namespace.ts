@@ -18,9 +18,7 @@ const serverTypes = {
 
 /** Sanaga's search attributes with their types, as the operator service takes them. */
 export const searchAttributeTypes: Readonly<Record<string, temporal.api.enums.v1.IndexedValueType>> =
-  Object.fromEntries(
-    Object.values(paymentSearchAttributes).map(({ name, type }) => [name, serverTypes[type]]),
-  );
+  Object.fromEntries(Object.values(paymentSearchAttributes).map(({ name, type }) => [name, serverTypes[type]]));
 
 /** Thrown when the namespace has one of our search attributes with another type. */
 export class SearchAttributeTypeError extends Error {
@@ -39,10 +37,7 @@ interface OperatorConnection {
  * @throws SearchAttributeTypeError when the namespace has one of them with another type.
  * @throws ServiceError of gRPC when the server is away or does not let this client register (Temporal Cloud does not).
  */
-export async function registerSearchAttributes(
-  connection: OperatorConnection,
-  namespace: string,
-): Promise<string[]> {
+export async function registerSearchAttributes(connection: OperatorConnection, namespace: string): Promise<string[]> {
   const missing = await findMissing(connection, namespace);
   if (missing.length === 0) return [];
 
@@ -135,10 +130,7 @@ interface CheckedConnection {
 
 /** The part of a connection that setting up needs. */
 export interface SetupConnection extends CheckedConnection {
-  readonly workflowService: Pick<
-    WorkflowService,
-    'describeNamespace' | 'countWorkflowExecutions' | 'updateNamespace'
-  >;
+  readonly workflowService: Pick<WorkflowService, 'describeNamespace' | 'countWorkflowExecutions' | 'updateNamespace'>;
   readonly operatorService: Pick<OperatorService, 'listSearchAttributes' | 'addSearchAttributes'>;
   withDeadline<T>(deadline: number, calls: () => Promise<T>): Promise<T>;
 }
@@ -213,8 +205,7 @@ export function describeGaps(namespace: string, gaps: readonly SetupGap[]): stri
 
 /** The commands of Temporal's command line that close the gaps. */
 export function setupCommands(namespace: string, gaps: readonly SetupGap[]): string[] {
-  const command = (what: string, options: string) =>
-    `temporal operator ${what} --namespace ${namespace} ${options}`;
+  const command = (what: string, options: string) => `temporal operator ${what} --namespace ${namespace} ${options}`;
   const commandsFor = (gap: SetupGap): string[] => {
     switch (gap.kind) {
       case 'namespace':
@@ -295,8 +286,7 @@ async function attributeGaps(connection: CheckedConnection, namespace: string): 
     });
   } catch (error) {
     // An authorizer may deny the operator service to ordinary clients.
-    if (isGrpc(error, [grpc.PERMISSION_DENIED, grpc.UNIMPLEMENTED]))
-      return await gapsByQuery(connection, namespace);
+    if (isGrpc(error, [grpc.PERMISSION_DENIED, grpc.UNIMPLEMENTED])) return await gapsByQuery(connection, namespace);
     throw error;
   }
 }

@@ -161,8 +161,7 @@ export async function installMeasuredRuntime(options: RuntimeOptions): Promise<(
       if (tries === MAX_PORT_TRIES) throw error;
       continue;
     }
-    return () =>
-      got(`http://${bindAddress}/metrics`, { retry: { limit: 0 }, timeout: { request: 5_000 } }).text();
+    return () => got(`http://${bindAddress}/metrics`, { retry: { limit: 0 }, timeout: { request: 5_000 } }).text();
   }
 }
 
@@ -172,12 +171,7 @@ export async function installMeasuredRuntime(options: RuntimeOptions): Promise<(
  */
 export function startSdkCounters(meter: MetricMeter, namespace: string, taskQueue: string): void {
   const failed = meter.createCounter('temporal_workflow_task_execution_failed', undefined, FAILED_TASKS);
-  const types = [
-    ...WORKFLOW_TYPES,
-    UNMATCHED_WORKFLOW.type,
-    PAYOUT_LIMIT_WORKFLOW_TYPE,
-    STATEMENT_WORKFLOW_TYPE,
-  ];
+  const types = [...WORKFLOW_TYPES, UNMATCHED_WORKFLOW.type, PAYOUT_LIMIT_WORKFLOW_TYPE, STATEMENT_WORKFLOW_TYPE];
   for (const workflowType of types) {
     for (const reason of ['NonDeterminismError', 'WorkflowError']) {
       failed.add(0, {

@@ -164,10 +164,7 @@ const NOT_MEASURED: PaymentSinks['payments'] = {
 };
 
 /** Leads what workflows report to those who measure and trace it. During a replay the SDK calls none of them. */
-export function paymentSinks(
-  measures: PaymentSinks['payments'],
-  tracing?: Tracing,
-): InjectedSinks<PaymentSinks> {
+export function paymentSinks(measures: PaymentSinks['payments'], tracing?: Tracing): InjectedSinks<PaymentSinks> {
   return {
     payments: {
       changed: {

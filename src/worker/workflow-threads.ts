@@ -3,10 +3,7 @@ import { Worker as Thread } from 'node:worker_threads';
 import { type Logger, Worker } from '@temporalio/worker';
 import type { CompiledWorkerOptions } from '@temporalio/worker/lib/worker-options.js';
 import type { WorkflowCreator } from '@temporalio/worker/lib/workflow/interface.js';
-import {
-  ThreadedVMWorkflowCreator,
-  WorkerThreadClient,
-} from '@temporalio/worker/lib/workflow/threaded-vm.js';
+import { ThreadedVMWorkflowCreator, WorkerThreadClient } from '@temporalio/worker/lib/workflow/threaded-vm.js';
 import type { WorkflowBundleWithSourceMapAndFilename } from '@temporalio/worker/lib/workflow/workflow-worker-thread/input.js';
 
 /** What a thread runs: compiled, or TypeScript, as this file is. */

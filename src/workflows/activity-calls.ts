@@ -13,20 +13,8 @@ import type { Activities } from '../activities/activities.js';
 import type { MerchantNotification } from '../activities/merchant.js';
 import { type DeliveryOutcome, HELD_BACK } from '../payments/machine/notification.js';
 import { FIRST_LOOK_MS, type SentIf } from '../payments/machine/sending.js';
-import type {
-  DirectOrder,
-  LinkOrder,
-  PaymentOrder,
-  PaymentTerms,
-  PayoutOrder,
-} from '../payments/words/order.js';
-import type {
-  ExpiryAnswer,
-  InitiationOutcome,
-  ListAnswer,
-  NoAnswer,
-  StatusAnswer,
-} from '../payments/words/outcome.js';
+import type { DirectOrder, LinkOrder, PaymentOrder, PaymentTerms, PayoutOrder } from '../payments/words/order.js';
+import type { ExpiryAnswer, InitiationOutcome, ListAnswer, NoAnswer, StatusAnswer } from '../payments/words/outcome.js';
 import type { TransId } from '../payments/words/payment-id.js';
 import { DECRYPTION_FAILURE } from '../temporal/failure-converter.js';
 import { tryToRead } from './handlers.js';
@@ -98,9 +86,7 @@ export function activityCalls(terms: PaymentTerms) {
   /** Whether an earlier run may have sent what this one has not. */
   const mayHaveBeenReset = (): Promise<boolean> =>
     unlessDenied(
-      question('Find out whether the workflow was reset').mayHaveBeenReset(
-        workflowInfo().firstExecutionRunId,
-      ),
+      question('Find out whether the workflow was reset').mayHaveBeenReset(workflowInfo().firstExecutionRunId),
     );
   const lookUp = (order: PaymentOrder): Promise<ListAnswer> =>
     answer(
@@ -123,16 +109,13 @@ export function activityCalls(terms: PaymentTerms) {
     mayHaveBeenReset,
     mayHaveBeenSent,
     requestOnPhone: (order: DirectOrder, when: SentIf) =>
-      moveMoney(order, when, "Send the request to the payer's phone", ({ directPay }) =>
-        directPay(order, when),
-      ),
+      moveMoney(order, when, "Send the request to the payer's phone", ({ directPay }) => directPay(order, when)),
     sendPayout: (order: PayoutOrder, when: SentIf) =>
       moveMoney(order, when, 'Send the payout', ({ payOut }) => payOut(order, when)),
 
     askStatus: (order: PaymentOrder, transId: TransId): Promise<StatusAnswer> =>
       answer(question('Ask the provider for the status').paymentStatus(order.kind, transId, Date.now())),
-    expireLink: (transId: TransId): Promise<ExpiryAnswer> =>
-      answer(question('Expire the link').expirePay(transId)),
+    expireLink: (transId: TransId): Promise<ExpiryAnswer> => answer(question('Expire the link').expirePay(transId)),
     /** Expires a link that nobody was given, for all that this run knows. */
     expireOrphan: (transId: TransId): Promise<ExpiryAnswer> =>
       answer(question('Expire the link').expirePay(transId, workflowInfo().firstExecutionRunId)),
@@ -197,9 +180,7 @@ async function unlessDenied(answered: Promise<boolean>): Promise<boolean> {
   }
 }
 
-async function answer<Answer extends { readonly kind: string }>(
-  question: Promise<Answer>,
-): Promise<Answer | NoAnswer> {
+async function answer<Answer extends { readonly kind: string }>(question: Promise<Answer>): Promise<Answer | NoAnswer> {
   try {
     return reportUnauthorized(await question);
   } catch (error) {

@@ -29,15 +29,12 @@ export function onSignal<Value>(
   setHandler(definition, (given: unknown) => {
     const read = tryToRead(schema, given, definition.name);
     if (read.kind === 'read') handle(read.value);
-    else
-      log.warn("a signal was dropped that can't be read", { signal: definition.name, problem: read.problem });
+    else log.warn("a signal was dropped that can't be read", { signal: definition.name, problem: read.problem });
   });
 }
 
 /** What an update brings: nothing, or one thing. */
-export type Argument<Args extends readonly unknown[]> = Args extends readonly [infer Value]
-  ? Value
-  : undefined;
+export type Argument<Args extends readonly unknown[]> = Args extends readonly [infer Value] ? Value : undefined;
 
 /** Takes an update. One that can't be read is refused before it is accepted. */
 export function onUpdate<Result, Args extends [] | [unknown]>(
@@ -93,9 +90,7 @@ export function isContinued(): boolean {
   return workflowInfo().continuedFromExecutionRunId !== undefined;
 }
 
-type Read<T> =
-  | { readonly kind: 'read'; readonly value: T }
-  | { readonly kind: 'unreadable'; readonly problem: string };
+type Read<T> = { readonly kind: 'read'; readonly value: T } | { readonly kind: 'unreadable'; readonly problem: string };
 
 /** Reads what somebody may have made by hand. */
 export function tryToRead<T>(schema: Schema<T>, given: unknown, what: string): Read<T> {

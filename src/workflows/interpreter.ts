@@ -98,11 +98,7 @@ export function runPayment(
 }
 
 /** A request without its number, which the interpreter adds. */
-type Request = RequestEvent extends infer Event
-  ? Event extends RequestEvent
-    ? Omit<Event, 'request'>
-    : never
-  : never;
+type Request = RequestEvent extends infer Event ? (Event extends RequestEvent ? Omit<Event, 'request'> : never) : never;
 
 /**
  * Runs the payment machine. Messages go into one inbox. One loop takes them out, one at a time, and does the one thing that
@@ -228,9 +224,7 @@ class Interpreter {
 
   private async listForLook(): Promise<ListAnswer> {
     const pauseMs = (this.payment.quietUntil ?? 0) - Date.now();
-    return pauseMs > 0
-      ? { kind: 'throttled', retryAfterMs: pauseMs, isOurs: true }
-      : await this.steps.lookUp();
+    return pauseMs > 0 ? { kind: 'throttled', retryAfterMs: pauseMs, isOurs: true } : await this.steps.lookUp();
   }
 
   private async statusForLook(transId: TransId): Promise<ProviderView['status']> {
@@ -428,9 +422,7 @@ class Interpreter {
     onQuery(timelineQuery, () => ({ createdAt: this.payment.createdAt, timeline: this.timeline }));
     onQuery(recordQuery, () => this.ended());
     onSignal(hintSignal, hint, ({ transId, status }) => {
-      this.inbox.push(
-        transId === undefined ? { kind: 'named', status } : { kind: 'notification', transId, status },
-      );
+      this.inbox.push(transId === undefined ? { kind: 'named', status } : { kind: 'notification', transId, status });
     });
     onUpdate(
       initiationUpdate,

@@ -28,14 +28,10 @@ async function keep(kept: readonly UnmatchedNotification[]): Promise<void> {
     latest = withLatest(latest, notification);
   });
   onSignal(matchedSignal, matchedNotification, ({ at, transId, externalId }) => {
-    latest = latest.filter(
-      (kept) => kept.at !== at || kept.transId !== transId || kept.externalId !== externalId,
-    );
+    latest = latest.filter((kept) => kept.at !== at || kept.transId !== transId || kept.externalId !== externalId);
   });
   onQuery(unmatchedQuery, () => latest);
-  await condition(
-    () => workflowInfo().historyLength >= HISTORY_LIMIT || workflowInfo().continueAsNewSuggested,
-  );
+  await condition(() => workflowInfo().historyLength >= HISTORY_LIMIT || workflowInfo().continueAsNewSuggested);
   await continueAsNew<typeof keepUnmatched>(latest);
 }
 
@@ -52,7 +48,5 @@ function withLatest(
 }
 
 function saysTheSame(one: UnmatchedNotification, other: UnmatchedNotification): boolean {
-  return (['unread', 'transId', 'status', 'externalId'] as const).every(
-    (field) => one[field] === other[field],
-  );
+  return (['unread', 'transId', 'status', 'externalId'] as const).every((field) => one[field] === other[field]);
 }

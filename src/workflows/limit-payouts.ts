@@ -40,8 +40,7 @@ export function limitPayouts(given: PayoutLimitInput): Promise<void> {
 async function count(given: PayoutLimitInput): Promise<void> {
   const input = readInput(payoutLimitInput, given);
   const { merchant, day, until } = input;
-  if (payoutLimitWorkflowId(merchant, day) !== workflowInfo().workflowId)
-    throw wrongInput('it is of another day');
+  if (payoutLimitWorkflowId(merchant, day) !== workflowInfo().workflowId) throw wrongInput('it is of another day');
   let counted = input.carried;
   onUpdate(countPayoutsUpdate, payoutsToCount, async ({ payouts, max }): Promise<PayoutCount> => {
     // A request to cancel would end a wait of a handler's own.

@@ -1,12 +1,5 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import {
-  ActivityFailure,
-  log,
-  proxyActivities,
-  setCurrentDetails,
-  sleep,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { ActivityFailure, log, proxyActivities, setCurrentDetails, sleep, workflowInfo } from '@temporalio/workflow';
 import { SERVICES } from '../payments/words/order.js';
 import { dayAfter, dayOf, HOUR_MS, MINUTE_MS, startOf } from '../payments/words/time.js';
 import { BALANCE_WINDOW_MS } from '../reconciliation/statement.js';
@@ -51,9 +44,7 @@ export async function makeStatement(input: StatementInput = {}): Promise<MadeSta
   const run: StatementRun = { runId, day };
 
   if (asked === undefined)
-    await orElse('its balances', () =>
-      steps('Ask for the balances', BALANCE_WINDOW_MS).readBalances(dayAfter(day)),
-    );
+    await orElse('its balances', () => steps('Ask for the balances', BALANCE_WINDOW_MS).readBalances(dayAfter(day)));
   const settled = end + (asked === undefined ? SETTLING_MS.scheduled : SETTLING_MS.asked);
   if (Date.now() < settled) {
     setCurrentDetails(`Waits until ${day} has settled, at ${new Date(settled).toISOString()}.`);

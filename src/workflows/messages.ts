@@ -178,9 +178,7 @@ export interface NotificationToResend extends Asked {
 }
 
 /** Delivers a notification again, even one that was delivered before. Rejected with `NoSuchNotification`. */
-export const resendNotificationUpdate = defineUpdate<PaymentResult, [NotificationToResend]>(
-  'resendNotification',
-);
+export const resendNotificationUpdate = defineUpdate<PaymentResult, [NotificationToResend]>('resendNotification');
 
 /** Reads the merchant's notifications, delivered or not. */
 export const notificationsQuery = defineQuery<readonly PaymentNotification[], OfEnded>('notifications');

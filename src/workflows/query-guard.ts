@@ -1,9 +1,4 @@
-import type {
-  ActivateInput,
-  Next,
-  WorkflowInterceptors,
-  WorkflowInternalsInterceptor,
-} from '@temporalio/workflow';
+import type { ActivateInput, Next, WorkflowInterceptors, WorkflowInternalsInterceptor } from '@temporalio/workflow';
 import { OF_ENDED } from './messages.js';
 
 /**
@@ -40,7 +35,6 @@ function isMark(data: Uint8Array | null | undefined): boolean {
   return data != null && new TextDecoder().decode(data) === JSON.stringify(OF_ENDED);
 }
 
-const AHEAD =
-  'the query came with news of the payment, for which a workflow task is waiting: ask again after it';
+const AHEAD = 'the query came with news of the payment, for which a workflow task is waiting: ask again after it';
 
 export const interceptors = (): WorkflowInterceptors => ({ internals: [new QueryGuard()] });

@@ -71,13 +71,10 @@ export function record<T>(schema: Schema<T>): Schema<Readonly<Record<string, T>>
 }
 
 /** An object with these fields. */
-export function object<T extends object>(
-  fields: { readonly [Field in keyof T]-?: Schema<T[Field]> },
-): Schema<T> {
+export function object<T extends object>(fields: { readonly [Field in keyof T]-?: Schema<T[Field]> }): Schema<T> {
   return (value, at) => {
     const given = asObject(value, at);
-    for (const [field, schema] of Object.entries<Schema<unknown>>(fields))
-      schema(given[field], `${at}.${field}`);
+    for (const [field, schema] of Object.entries<Schema<unknown>>(fields)) schema(given[field], `${at}.${field}`);
     return value as T;
   };
 }

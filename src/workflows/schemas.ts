@@ -11,13 +11,7 @@ import {
   type Resolution,
   type Resolved,
 } from '../payments/words/decision.js';
-import type {
-  DirectOrder,
-  LinkOrder,
-  PaymentOrder,
-  PaymentTerms,
-  PayoutOrder,
-} from '../payments/words/order.js';
+import type { DirectOrder, LinkOrder, PaymentOrder, PaymentTerms, PayoutOrder } from '../payments/words/order.js';
 import type { InitiationOutcome } from '../payments/words/outcome.js';
 import { FAILURE_CODES, PAYMENT_EVENT_TYPES } from '../payments/words/payment.js';
 import type { PaymentId, TransId } from '../payments/words/payment-id.js';
@@ -31,12 +25,7 @@ import type {
   Sends,
   ShownTransaction,
 } from '../payments/words/payment-state.js';
-import {
-  MEDIUMS,
-  PHONE_MEDIUMS,
-  PROVIDER_STATUSES,
-  type Transaction,
-} from '../payments/words/transaction.js';
+import { MEDIUMS, PHONE_MEDIUMS, PROVIDER_STATUSES, type Transaction } from '../payments/words/transaction.js';
 import type {
   Asked,
   Hint,
@@ -114,8 +103,7 @@ const decision = union<'action', Decision>('action', {
   match: object<Extract<Decision, { action: 'match' }>>({ action: oneOf(['match']), transId }),
 });
 
-const force: Schema<Force> = (value, at) =>
-  typeof value === 'boolean' ? value : list(oneOf(OBJECTIONS))(value, at);
+const force: Schema<Force> = (value, at) => (typeof value === 'boolean' ? value : list(oneOf(OBJECTIONS))(value, at));
 
 const resolutionFields = { decision, review: count, by: text, why: text, force };
 export const resolution = object<Resolution>(resolutionFields);
@@ -371,17 +359,12 @@ const endedState = object<EndedPaymentState>({
   quietUntil: optional(number),
   notifications: list(notification),
   delivering: optional(object<NonNullable<PaymentState['delivering']>>({ number: count, at: number })),
-  waiters: list(
-    object<PaymentState['waiters'][number]>({ request: count, for: oneOf(['poll', 'closing', 'check']) }),
-  ),
+  waiters: list(object<PaymentState['waiters'][number]>({ request: count, for: oneOf(['poll', 'closing', 'check']) })),
 });
 
 /** Nothing is decided by a timeline: what an entry says is believed. */
 const timelineEntry: Schema<TimelineEntry> = (value, at) =>
-  object<{ readonly type: string; readonly at: number }>({ type: text, at: number })(
-    value,
-    at,
-  ) as TimelineEntry;
+  object<{ readonly type: string; readonly at: number }>({ type: text, at: number })(value, at) as TimelineEntry;
 
 const linkRequest = object<LinkRequest>({ outcome: initiationOutcome, sentAt: number, answeredAt: number });
 

@@ -92,8 +92,7 @@ export function createMerchant(options: MerchantOptions): Merchant {
         const payment = await get(id);
         onLook(payment);
         if (is(payment)) return payment;
-        if (performance.now() > deadline)
-          throw new Error(`still ${payment.status} after ${limitMs / 1_000} s`);
+        if (performance.now() > deadline) throw new Error(`still ${payment.status} after ${limitMs / 1_000} s`);
         await Promise.race([notified, pause(READ_EVERY_MS, undefined, { signal: stop })]);
       }
     },

@@ -28,8 +28,7 @@ export async function atCheckout(
   const phone = entry.action === 'pay' ? entry.phone : '';
   const form = Object.fromEntries(names.map((name) => [name, name === 'phone' ? phone : '']));
   const answer = await browser.post(link, { form: { ...form, action: entry.action } });
-  if (answer.statusCode !== 200)
-    throw new Error(`the checkout page answered the form with ${answer.statusCode}`);
+  if (answer.statusCode !== 200) throw new Error(`the checkout page answered the form with ${answer.statusCode}`);
 }
 
 /** The field names of the page's form; `undefined` when there is no form to post. */

@@ -7,25 +7,12 @@ import { readConfig } from '../../src/config.js';
 import { connectClient } from '../../src/temporal/connection.js';
 import { type Encryption, encryptionOf } from '../../src/temporal/encryption.js';
 import { freePort } from '../processes/ports.js';
-import {
-  makeSecrets,
-  type Secrets,
-  type StackPorts,
-  stackSettings,
-  withoutSettings,
-} from '../processes/settings.js';
+import { makeSecrets, type Secrets, type StackPorts, stackSettings, withoutSettings } from '../processes/settings.js';
 import { bringUpStack, type Stack } from '../processes/stack.js';
 import { loseNotifications, readLedger } from './ledger.js';
 import { createMerchant, type Merchant, type MerchantHook, openMerchantHook } from './merchant.js';
 import { atCheckout } from './payer.js';
-import {
-  type DemoResult,
-  ledgerProblems,
-  type Row,
-  resultOf,
-  runScenario,
-  strayTransactions,
-} from './run-scenario.js';
+import { type DemoResult, ledgerProblems, type Row, resultOf, runScenario, strayTransactions } from './run-scenario.js';
 import { type ScenarioActions, scenarios } from './scenarios.js';
 import { type DemoView, demoView } from './view.js';
 
@@ -94,15 +81,7 @@ interface DemoContext {
 }
 
 /** Runs all scenarios at once, then compares their payments with the provider's ledger. */
-async function takePayments({
-  stack,
-  encryption,
-  merchant,
-  hook,
-  run,
-  view,
-  stop,
-}: DemoContext): Promise<DemoResult> {
+async function takePayments({ stack, encryption, merchant, hook, run, view, stop }: DemoContext): Promise<DemoResult> {
   const begun = performance.now();
   const client = connectClient(stack.temporal.target, encryption);
   const actions = actionsOn(stack, merchant);

@@ -116,9 +116,7 @@ export function strayTransactions(rows: readonly Row[], ledger: readonly LedgerE
   const ids = new Set(rows.map(({ payment }) => payment?.id));
   return ledger
     .filter(({ transaction }) => !ids.has(transaction.externalId))
-    .map(
-      ({ transaction }) => `the provider has a transaction ${transaction.transId} that was never requested`,
-    );
+    .map(({ transaction }) => `the provider has a transaction ${transaction.transId} that was never requested`);
 }
 
 /** The result of the whole demo. */

@@ -55,8 +55,7 @@ export const scenarios = (returnUrl: string): readonly Scenario[] => [
       await seen(payment, ({ status, final }) => status === 'FAILED' && !final);
       await pay(linkOf(payment), ORANGE_MONEY.succeeds);
     },
-    proof: ({ attempts }) =>
-      attempts.length === 2 ? undefined : `it shows ${attempts.length} attempts instead of 2`,
+    proof: ({ attempts }) => (attempts.length === 2 ? undefined : `it shows ${attempts.length} attempts instead of 2`),
   },
   {
     name: 'link, never paid: 24 h pass',

@@ -157,9 +157,7 @@ export function paymentTable(rows: readonly Row[], look: TableLook): string {
     head: columns.map(({ head }) => head),
     colAligns: columns.map(({ align }) => align),
     // Without a width, the column is as wide as the longest address.
-    colWidths: columns.map(({ head, width }) =>
-      look.address === 'full' && head === 'Web UI' ? null : width + GAP,
-    ),
+    colWidths: columns.map(({ head, width }) => (look.address === 'full' && head === 'Web UI' ? null : width + GAP)),
     chars: NO_LINES,
     style: { 'padding-left': 0, 'padding-right': GAP, head: [], border: [], compact: true },
   });

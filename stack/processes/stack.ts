@@ -15,10 +15,7 @@ const PARTS = ['records', 'sandbox', 'worker', 'codec', 'api', 'desk'] as const;
 export type StackPart = (typeof PARTS)[number];
 
 /** The parts of a stack with these ports, and this folder for its records. */
-export function partsOf({
-  ports,
-  recordsFolder,
-}: Pick<StackOptions, 'ports' | 'recordsFolder'>): readonly StackPart[] {
+export function partsOf({ ports, recordsFolder }: Pick<StackOptions, 'ports' | 'recordsFolder'>): readonly StackPart[] {
   const places: Partial<Record<StackPart, unknown>> = {
     records: recordsFolder,
     codec: ports.codec,
@@ -122,8 +119,7 @@ export async function bringUpStack(options: StackOptions): Promise<Stack> {
   const bringUp = () => orStopped(bringUpTemporal({ ...options.temporal, codecEndpoint, report }), stop);
   let temporal = await bringUp();
   const recordsPort = recordsFolder === undefined ? undefined : await steadyPort();
-  const recordsUrl =
-    recordsPort === undefined ? undefined : `postgres://postgres@127.0.0.1:${recordsPort}/postgres`;
+  const recordsUrl = recordsPort === undefined ? undefined : `postgres://postgres@127.0.0.1:${recordsPort}/postgres`;
   const env = {
     ...options.env,
     ...(recordsUrl !== undefined && { RECORDS_URL: recordsUrl }),
@@ -141,8 +137,7 @@ export async function bringUpStack(options: StackOptions): Promise<Stack> {
 
   const spawn = async (name: StackPart): Promise<Child> => {
     const program = join(project, PROGRAMS[name]);
-    const args =
-      name === 'records' && recordsFolder !== undefined ? [String(recordsPort), recordsFolder] : [];
+    const args = name === 'records' && recordsFolder !== undefined ? [String(recordsPort), recordsFolder] : [];
     const logFile = join(options.logFolder, `${name}.log`);
     const child = await startChild({
       name,
@@ -171,9 +166,7 @@ export async function bringUpStack(options: StackOptions): Promise<Stack> {
   };
   try {
     // All are started before any is waited for: if one fails, none is still about to start.
-    const started = await Promise.all(
-      partsOf(options).map(async (name) => ({ name, child: await spawn(name) })),
-    );
+    const started = await Promise.all(partsOf(options).map(async (name) => ({ name, child: await spawn(name) })));
     await orStopped(Promise.all(started.map(({ name, child }) => ready(name, child))), stop);
   } catch (error) {
     await stopAll();

@@ -121,9 +121,7 @@ const stackPorts = ({ api, sandbox, desk, codec }: StackPorts): WantedPort[] => 
   { port: api, of: 'the API', advice: 'set PORT to another port' },
   { port: sandbox, of: 'the sandbox', advice: 'set SANDBOX_PORT to another port' },
   ...(desk === undefined ? [] : [{ port: desk, of: 'the desk', advice: 'set DESK_PORT to another port' }]),
-  ...(codec === undefined
-    ? []
-    : [{ port: codec, of: 'the codec server', advice: 'set CODEC_PORT to another port' }]),
+  ...(codec === undefined ? [] : [{ port: codec, of: 'the codec server', advice: 'set CODEC_PORT to another port' }]),
 ];
 
 const shopPort = (port: number): WantedPort => ({
@@ -164,8 +162,7 @@ export interface WelcomeFacts {
 
 /** What `start` prints once everything is ready: the addresses, a first call to try, and what a restart keeps. */
 export function welcome(facts: WelcomeFacts): string {
-  const { apiUrl, sandboxUrl, deskUrl, codecUrl, temporal, apiKey, keyNames, notifications, shop, folder } =
-    facts;
+  const { apiUrl, sandboxUrl, deskUrl, codecUrl, temporal, apiKey, keyNames, notifications, shop, folder } = facts;
   const key = apiKey ?? '<key>';
   return `
 Sanaga is running. Ctrl-C stops it.
@@ -202,8 +199,7 @@ const shopWelcome = ({ url, ownerPassword }: Pick<RunningShop, 'url' | 'ownerPas
 
 /** Payments are encrypted in Temporal: how its Web UI reads them. */
 function codecServer(kind: TemporalServer['kind'], url: string): string {
-  const use =
-    kind === 'embedded' ? 'with which the Web UI reads payments' : 'which your Web UI needs to read payments';
+  const use = kind === 'embedded' ? 'with which the Web UI reads payments' : 'which your Web UI needs to read payments';
   return `\n  Codec server     ${url}, ${use}`;
 }
 

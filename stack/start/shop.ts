@@ -70,8 +70,7 @@ export async function startShop({ port, apiUrl, folder, stop }: ShopOptions): Pr
   }
   const broken = new Promise<string>((resolve) => {
     void child.ended.then(async (how) => {
-      if (!isStopping)
-        resolve(`shop: ended with ${how}; its log is ${child.logFile}\n${await child.logTail()}`);
+      if (!isStopping) resolve(`shop: ended with ${how}; its log is ${child.logFile}\n${await child.logTail()}`);
     });
   });
   return { url, ownerPassword, pid: child.pid, broken, stop: stopChild };

@@ -102,11 +102,7 @@ export async function startSettings(
   };
 }
 
-function notificationTarget(
-  own: NodeJS.ProcessEnv,
-  api: Config<'api'>,
-  listenPort: number,
-): NotificationTarget {
+function notificationTarget(own: NodeJS.ProcessEnv, api: Config<'api'>, listenPort: number): NotificationTarget {
   if (api.MERCHANTS_FILE !== undefined) return { kind: 'merchantsFile' };
   if (api.MERCHANT_WEBHOOK_URL !== undefined) {
     return { kind: 'url', origin: new URL(api.MERCHANT_WEBHOOK_URL).origin };
@@ -186,12 +182,8 @@ function readAll(env: NodeJS.ProcessEnv) {
   const desk = read(() => readConfig('desk', env));
   read(() => readConfig('worker', env));
   // The stack makes the token by which the Web UI reads.
-  const codec = read(() =>
-    readConfig('codec', { ...env, CODEC_UI_TOKEN: ANY_TOKEN, CODEC_UI_TOKEN_FILE: '' }),
-  );
-  const start = startSchema.safeParse(
-    Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')),
-  );
+  const codec = read(() => readConfig('codec', { ...env, CODEC_UI_TOKEN: ANY_TOKEN, CODEC_UI_TOKEN_FILE: '' }));
+  const start = startSchema.safeParse(Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')));
   for (const { path, message } of start.error?.issues ?? []) mistakes.add(`${String(path[0])} ${message}`);
   if (
     api === undefined ||

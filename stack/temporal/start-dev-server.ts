@@ -72,9 +72,7 @@ export async function startDevServer({
   for (const wanted of [port, uiPort]) {
     // Otherwise the server that listens there would answer in place of this one.
     if (wanted !== undefined && !(await isPortFree(wanted))) {
-      throw new Error(
-        `temporal: port ${wanted} of 127.0.0.1 is taken: choose another, or stop what listens there`,
-      );
+      throw new Error(`temporal: port ${wanted} of 127.0.0.1 is taken: choose another, or stop what listens there`);
     }
   }
   const executable = await find({ report, env, ...(folder !== undefined && { folder }) });

@@ -125,8 +125,7 @@ async function checkTemporal(path: string, env: NodeJS.ProcessEnv): Promise<Temp
     };
   }
   const isTooOld =
-    Number(major) < MIN_SERVER.major ||
-    (Number(major) === MIN_SERVER.major && Number(minor) < MIN_SERVER.minor);
+    Number(major) < MIN_SERVER.major || (Number(major) === MIN_SERVER.major && Number(minor) < MIN_SERVER.minor);
   if (isTooOld) {
     const minVersion = `${MIN_SERVER.major}.${MIN_SERVER.minor}`;
     return {

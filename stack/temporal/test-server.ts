@@ -24,8 +24,7 @@ export interface FindTestServerOptions {
   readonly fetch?: typeof fetchTestServer;
 }
 
-const ADVICE =
-  'Install Java (17 or later) and Maven, or allow this machine to reach https://temporal.download.';
+const ADVICE = 'Install Java (17 or later) and Maven, or allow this machine to reach https://temporal.download.';
 
 /**
  * Finds the executable of the time-skipping test server, which takes a port as its only argument: in the cache folder, then
@@ -142,8 +141,7 @@ async function fetchTestServer({
         env,
         cwd: place,
         timeLimitMs: FETCH_LIMIT_MS,
-        onProgress: (elapsedMs) =>
-          report(`test server: still fetching after ${Math.round(elapsedMs / 1_000)} s`),
+        onProgress: (elapsedMs) => report(`test server: still fetching after ${Math.round(elapsedMs / 1_000)} s`),
       });
       if (outcome.kind === 'failed') {
         return { kind: 'refused', reason: `mvn ${outcome.reason}: ${firstError(outcome.output)}` };

@@ -169,13 +169,10 @@ describe('an activity that begins a payment', () => {
     ['payout', () => restored.payOut(payoutOrder, 'unread')],
     ['request on a phone', () => restored.directPay(directOrder, 'unread')],
     ['link', () => restored.initiatePay(linkOrder, RUN)],
-  ])(
-    'a %s of a payment that began before Temporal was restored is looked up, and not sent',
-    async (_, send) => {
-      expect(await run(send)).toMatchObject({ kind: 'ambiguous', isReset: true });
-      expect(asked).toEqual([]);
-    },
-  );
+  ])('a %s of a payment that began before Temporal was restored is looked up, and not sent', async (_, send) => {
+    expect(await run(send)).toMatchObject({ kind: 'ambiguous', isReset: true });
+    expect(asked).toEqual([]);
+  });
 
   it('a link of such a payment may have been given before, and is left alone', async () => {
     const expiry = await run(() => restored.expirePay(transId('T1'), RUN));
@@ -186,9 +183,7 @@ describe('an activity that begins a payment', () => {
 
   it("never sends the merchant's own userId or externalId, which would list other payments, too", async () => {
     list = { status: 200, body: [] };
-    await run(() =>
-      activities.directPay({ ...directOrder, userId: 'user-7', externalId: 'order-7' }, 'absent'),
-    );
+    await run(() => activities.directPay({ ...directOrder, userId: 'user-7', externalId: 'order-7' }, 'absent'));
     expect(asked.at(-1)).toMatchObject({
       line: 'POST /direct-pay',
       body: { userId: 'col_2_direct', externalId: 'col_2' },
@@ -231,10 +226,7 @@ describe('an activity that begins a payment', () => {
 
     it.each<[string, typeof list]>([
       ['shows nothing', { status: 200, body: [] }],
-      [
-        "shows another payment's",
-        { status: 200, body: [{ transId: 'T7', status: 'PENDING', externalId: 'pay_4' }] },
-      ],
+      ["shows another payment's", { status: 200, body: [{ transId: 'T7', status: 'PENDING', externalId: 'pay_4' }] }],
       ['is not known to the provider', { status: 404, body: { message: 'no such user' } }],
       ['fails', { status: 500, body: {} }],
       ['asks to wait', { status: 429, body: { message: 'slow down' } }],
@@ -265,8 +257,7 @@ describe('an activity that begins a payment', () => {
     const lines = () => asked.map(({ line }) => line);
     const unread = {
       kind: 'unchecked',
-      reason:
-        "nothing was sent: the provider's list, which may show that it was sent before, could not be read",
+      reason: "nothing was sent: the provider's list, which may show that it was sent before, could not be read",
     };
     const refused = { status: 404, body: { message: 'no such user' } };
 
@@ -347,9 +338,7 @@ describe('an activity that begins a payment', () => {
   it('is ambiguous at once when the worker has to stop while it waits', async () => {
     list = { status: 200, body: [] };
     answer = 'nothing';
-    expect(
-      await run(() => activities.payOut(payoutOrder, 'absent'), { stopsOnceAsked: 'POST' }),
-    ).toMatchObject({
+    expect(await run(() => activities.payOut(payoutOrder, 'absent'), { stopsOnceAsked: 'POST' })).toMatchObject({
       kind: 'ambiguous',
     });
     expect(asked).toHaveLength(2);
@@ -358,8 +347,7 @@ describe('an activity that begins a payment', () => {
 
 describe('the look-up of a payment', () => {
   const transaction = (id: string, externalId?: string) => ({ transId: id, status: 'PENDING', externalId });
-  const lookUp = () =>
-    run(() => activities.lookUp({ service: 'payout', paymentId: payoutOrder.id, isDirect: false }));
+  const lookUp = () => run(() => activities.lookUp({ service: 'payout', paymentId: payoutOrder.id, isDirect: false }));
 
   it("leaves out what says it is another's, and keeps what doesn't say", async () => {
     answer = {

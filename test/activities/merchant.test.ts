@@ -220,11 +220,7 @@ describe('a notification to the merchant', () => {
       answerRaw(async (socket) => {
         sent = 0;
         socket.write(`HTTP/1.1 ${head}\r\ntransfer-encoding: chunked\r\n\r\n`);
-        const framed = Buffer.concat([
-          Buffer.from(`${chunk.length.toString(16)}\r\n`),
-          chunk,
-          Buffer.from('\r\n'),
-        ]);
+        const framed = Buffer.concat([Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from('\r\n')]);
         while (!socket.destroyed) {
           sent += chunk.length;
           socket.write(framed);
@@ -286,10 +282,7 @@ describe('a notification to the merchant', () => {
     });
 
     it.each([
-      [
-        'that switches protocols',
-        'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
-      ],
+      ['that switches protocols', 'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],
       ['that is not HTTP', 'nonsense\r\n\r\n'],
       ['that is cut off before its status', 'HTTP/1.'],
     ])('%s is not delivered', async (_, words) => {

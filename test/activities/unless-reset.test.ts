@@ -157,16 +157,13 @@ describe('a request that moves money', () => {
     expect(sentBy).toEqual([runId]);
   });
 
-  it.each([1, 3])(
-    'is not sent again when the run that was reset has handed over %d times since',
-    async (handOvers) => {
-      const workflowId = `reset-then-handed-over-${handOvers}`;
-      const { runId, outcome } = await begin(workflowId, handOvers);
-      expect(outcome).toEqual(accepted);
-      expect(await reset(workflowId, runId)).toMatchObject({ kind: 'ambiguous' });
-      expect(sentBy).toHaveLength(1);
-    },
-  );
+  it.each([1, 3])('is not sent again when the run that was reset has handed over %d times since', async (handOvers) => {
+    const workflowId = `reset-then-handed-over-${handOvers}`;
+    const { runId, outcome } = await begin(workflowId, handOvers);
+    expect(outcome).toEqual(accepted);
+    expect(await reset(workflowId, runId)).toMatchObject({ kind: 'ambiguous' });
+    expect(sentBy).toHaveLength(1);
+  });
 
   describe('from a run that continues one which Temporal no longer has', () => {
     it('is not sent while a first request may still be due, for then somebody deleted that run', async () => {
@@ -174,8 +171,7 @@ describe('a request that moves money', () => {
       sentBy.length = 0;
       expect(await sendFrom('forgotten', runId)).toEqual({
         kind: 'ambiguous',
-        reason:
-          "an earlier run of the workflow was deleted, so it can't be ruled out that it was sent before",
+        reason: "an earlier run of the workflow was deleted, so it can't be ruled out that it was sent before",
         isReset: true,
       });
       expect(sentBy).toEqual([]);

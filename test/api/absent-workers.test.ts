@@ -38,9 +38,7 @@ async function stalled<T>(run: (path: string) => Promise<T>): Promise<T> {
 describe('a payment that no worker works on', () => {
   /** Whether a request was answered because no worker makes progress, and not since its time was over. */
   const isStalled = async ({ body }: Answered) =>
-    JSON.stringify(await counted.lineOf(body.requestId)).includes(
-      "no worker takes the payment's workflow task",
-    );
+    JSON.stringify(await counted.lineOf(body.requestId)).includes("no worker takes the payment's workflow task");
 
   it('is answered 503 after two seconds, with some ten looks at it, and then at once with one', async () => {
     await stalled(async (path) => {

@@ -247,10 +247,7 @@ describe('a read that waits', () => {
   const SOON_MS = 30_000;
 
   /** A read of this payment, at another API, that has come to wait for its outcome. */
-  async function waitingFor(
-    id: string,
-    options: { signal?: AbortSignal; headers?: Record<string, string> } = {},
-  ) {
+  async function waitingFor(id: string, options: { signal?: AbortSignal; headers?: Record<string, string> } = {}) {
     const handle = stack.api.client.workflow.getHandle(id);
     const length = async () => (await handle.describe()).historyLength;
     const before = await length();

@@ -30,10 +30,7 @@ describe('what tests check every response of the API against', () => {
     ['a field', check(200, { ...examplePayment, colour: 'red' })],
     ['a field of a field', check(200, { ...examplePayment, review: { number: 1, since: 'x' } })],
     ['a value', check(200, { ...examplePayment, status: 'PAID' })],
-    [
-      'a problem that this call does not have',
-      check(404, problem('no_such_notification', 404), PROBLEM_TYPE),
-    ],
+    ['a problem that this call does not have', check(404, problem('no_such_notification', 404), PROBLEM_TYPE)],
     ['a missing header', check(200, examplePayment, { 'content-type': 'application/json' })],
   ])('refuses %s that it has not', (_, checked) => {
     expect(checked).toThrow('not in the OpenAPI document');

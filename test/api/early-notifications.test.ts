@@ -99,10 +99,7 @@ describe('a notification in a form of its own', () => {
     const payment = await stack.begun('/v1/payouts', payout, randomUUID());
     await transactionOf(payment.id);
     const body = gzipSync(
-      Buffer.from(
-        JSON.stringify([{ transId: payment.transId, status: 'successful', payerName: 'Ngô' }]),
-        'latin1',
-      ),
+      Buffer.from(JSON.stringify([{ transId: payment.transId, status: 'successful', payerName: 'Ngô' }]), 'latin1'),
     );
     const { status } = await fetch(`${stack.api.url}/webhooks/provider/${WEBHOOK_TOKEN}`, {
       method: 'POST',

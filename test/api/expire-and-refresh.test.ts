@@ -36,10 +36,7 @@ describe('a link that is expired', () => {
     expect([status, body.code]).toEqual([409, 'not_a_link']);
     const { id: sent } = await stack.begun('/v1/payouts', payout);
     const wrong = await stack.post(`/v1/collections/${sent}/expire`);
-    expect([wrong.status, wrong.body.detail]).toEqual([
-      404,
-      expect.stringContaining("This is a payout's id"),
-    ]);
+    expect([wrong.status, wrong.body.detail]).toEqual([404, expect.stringContaining("This is a payout's id")]);
   });
 
   it('must have been made by the provider, when it may have been sent', async () => {
@@ -98,8 +95,6 @@ describe('a payment whose workflow was asked to cancel', () => {
       await stack.post(`/v1/collections/${id}/expire`),
       await stack.read(id),
     ];
-    expect(answers.map(({ status }) => status).filter((status) => ![200, 202, 503].includes(status))).toEqual(
-      [],
-    );
+    expect(answers.map(({ status }) => status).filter((status) => ![200, 202, 503].includes(status))).toEqual([]);
   });
 });

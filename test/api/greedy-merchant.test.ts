@@ -42,10 +42,7 @@ async function unpaid(key: string) {
 
 /** A payout and a link of a polite merchant's at such a moment, both made. */
 async function politeMakes(): Promise<readonly Answered[]> {
-  const made = await Promise.all([
-    post(POLITE, '/v1/payouts', payout),
-    post(POLITE, '/v1/collections', link),
-  ]);
+  const made = await Promise.all([post(POLITE, '/v1/payouts', payout), post(POLITE, '/v1/collections', link)]);
   expect(made.filter(isMade)).toHaveLength(2);
   return made;
 }

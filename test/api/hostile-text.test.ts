@@ -141,10 +141,7 @@ describe('a body of 64 kB', () => {
     ['thousands of pairs', numbered('{"metadata":{', (index) => `"n${index}":{}`, '}}')],
     ['thousands of levels', filled('[')],
     ['thousands of levels that end', (bytes) => '['.repeat(bytes / 2) + ']'.repeat(bytes / 2)],
-    [
-      'thousands of levels with names',
-      (bytes) => `${'{"a":'.repeat(bytes / 6 - 1)}1${'}'.repeat(bytes / 6 - 1)}`,
-    ],
+    ['thousands of levels with names', (bytes) => `${'{"a":'.repeat(bytes / 6 - 1)}1${'}'.repeat(bytes / 6 - 1)}`],
     ['thousands of objects', filled('{},', '[', '{}]')],
     ['escapes', filled('\\u0041', '{"', '":1}')],
     ['backslashes', filled('\\\\', '{"a":"', '"}')],

@@ -16,9 +16,7 @@ const stack = useStack();
 
 /** Together they are larger than the 4 MiB that gRPC takes of an answer, if it isn't told otherwise. */
 const PAYMENTS = 180;
-const metadata = Object.fromEntries(
-  Array.from({ length: 50 }, (_, item) => [`item-${item}`, 'x'.repeat(500)]),
-);
+const metadata = Object.fromEntries(Array.from({ length: 50 }, (_, item) => [`item-${item}`, 'x'.repeat(500)]));
 
 let server: PGliteServer;
 let records: Records;
@@ -26,11 +24,7 @@ let records: Records;
 beforeAll(async () => {
   const port = await freePort();
   server = await startPGliteServer(port);
-  records = Records.open(
-    `postgres://postgres@127.0.0.1:${port}/postgres`,
-    testEncryption,
-    pino({ level: 'silent' }),
-  );
+  records = Records.open(`postgres://postgres@127.0.0.1:${port}/postgres`, testEncryption, pino({ level: 'silent' }));
   await records.migrate();
   // Refused, they end at once.
   stack.sandbox.faults.add({ fault: 'lowBalance', endpoint: 'payout', rate: 1 });

@@ -9,10 +9,7 @@ import { testEncryption } from '../support/test-encryption.js';
 /** Metadata of 50 pairs that has so many bytes as JSON. */
 function metadataOf(bytes: number): Record<string, string> {
   const value = (length: number) => 'é'.repeat(Math.floor(length / 2)) + 'x'.repeat(length % 2);
-  const pairs = Array.from(
-    { length: 50 },
-    (_, item) => [`item-${10 + item}`, value(620)] as [string, string],
-  );
+  const pairs = Array.from({ length: 50 }, (_, item) => [`item-${10 + item}`, value(620)] as [string, string]);
   const left = bytes - Buffer.byteLength(JSON.stringify(Object.fromEntries(pairs)));
   pairs[49] = ['item-59', value(620 + left)];
   return Object.fromEntries(pairs);
@@ -50,18 +47,15 @@ describe.each([
     expect(Buffer.byteLength(JSON.stringify(found.metadata))).toBe(32_000);
   });
 
-  it.each(Object.entries(bodies))(
-    'is refused beyond that, and names the field: POST %s',
-    async (path, body) => {
-      const before = stack.sandbox.ledger.all().length;
-      const answer = await stack.post(path, { ...body, metadata: metadataOf(32_001) }, randomUUID());
-      expect([answer.status, answer.body]).toMatchObject([
-        400,
-        { errors: [{ field: 'metadata', message: expect.stringContaining('at most 32000 bytes') }] },
-      ]);
-      expect(stack.sandbox.ledger.all()).toHaveLength(before);
-    },
-  );
+  it.each(Object.entries(bodies))('is refused beyond that, and names the field: POST %s', async (path, body) => {
+    const before = stack.sandbox.ledger.all().length;
+    const answer = await stack.post(path, { ...body, metadata: metadataOf(32_001) }, randomUUID());
+    expect([answer.status, answer.body]).toMatchObject([
+      400,
+      { errors: [{ field: 'metadata', message: expect.stringContaining('at most 32000 bytes') }] },
+    ]);
+    expect(stack.sandbox.ledger.all()).toHaveLength(before);
+  });
 });
 
 describe('a request beyond a limit that a namespace of its own has', () => {

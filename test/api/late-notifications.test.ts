@@ -90,9 +90,7 @@ describe('a notification for a payment that has ended', () => {
       ({ count: runs }) => runs > 1,
     );
     expect(count).toBe(2);
-    const reviews = notified.filter(
-      ({ payment: { id }, type }) => id === payment.id && type === 'payment.review',
-    );
+    const reviews = notified.filter(({ payment: { id }, type }) => id === payment.id && type === 'payment.review');
     expect(reviews).toHaveLength(1);
   });
 
@@ -114,9 +112,7 @@ describe('a notification for a payment that has ended', () => {
     await stack.api.client.workflow.getHandle(id).terminate('by mistake');
     expect((await stack.hint({ id, transId })).status).toBe(200);
     const { body } = await stack.api.ask('GET', '/v1/notifications/unmatched', { key: KEYS.operator });
-    expect(body.data).toContainEqual(
-      expect.objectContaining({ transId, externalId: id, status: 'SUCCESSFUL' }),
-    );
+    expect(body.data).toContainEqual(expect.objectContaining({ transId, externalId: id, status: 'SUCCESSFUL' }));
     const line = stack.api.lines.find((text) => text.includes(id) && text.includes('stopped')) ?? '{}';
     expect(JSON.parse(line)).toMatchObject({ level: 40, paymentId: id, transId });
     expect((await stack.read(id)).body.status).toBe('REVIEW');

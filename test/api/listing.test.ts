@@ -23,12 +23,7 @@ describe('a list of payments', () => {
     const user = 'own-and-newest';
     const link = await stack.begun('/v1/collections', { method: 'link', amount: 500, userId: user });
     const sent = await stack.begun('/v1/payouts', { ...payout, userId: user });
-    const { body: others } = await stack.post(
-      '/v1/payouts',
-      { ...payout, userId: user },
-      undefined,
-      KEYS.rival,
-    );
+    const { body: others } = await stack.post('/v1/payouts', { ...payout, userId: user }, undefined, KEYS.rival);
     await stack.visit(link, 'pay');
     await stack.post(`/v1/payments/${link.id}/refresh`);
 
@@ -51,12 +46,7 @@ describe('a list of payments', () => {
   it("has everybody's for an operator", async () => {
     const user = 'everybodys';
     const mine = await stack.begun('/v1/payouts', { ...payout, userId: user });
-    const { body: others } = await stack.post(
-      '/v1/payouts',
-      { ...payout, userId: user },
-      undefined,
-      KEYS.rival,
-    );
+    const { body: others } = await stack.post('/v1/payouts', { ...payout, userId: user }, undefined, KEYS.rival);
     const all = await listed(`?userId=${user}`, 2, KEYS.operator);
     expect(all.body.data).toMatchObject([
       { id: others.id, merchant: 'rival', temporalUrl: expect.stringContaining(others.id) },

@@ -130,9 +130,7 @@ describe('a link whose payment Temporal has lost', () => {
     await lose(stack.api.client, payment.id);
     await stack.visit(payment, 'pay');
     expect((await notify(other, payment)).status).toBe(200);
-    expect(await unmatched(payment.transId)).toMatchObject([
-      { externalId: payment.id, status: 'SUCCESSFUL' },
-    ]);
+    expect(await unmatched(payment.transId)).toMatchObject([{ externalId: payment.id, status: 'SUCCESSFUL' }]);
 
     const again = await order(other, 'lost-elsewhere');
     expect(again.status).toBe(201);

@@ -22,8 +22,7 @@ async function apiFor(name: string, limits: Parameters<typeof merchantsWith>[1])
   return {
     api,
     post,
-    payOut: (amount: number, idempotencyKey?: string) =>
-      post('/v1/payouts', { ...payout, amount }, idempotencyKey),
+    payOut: (amount: number, idempotencyKey?: string) => post('/v1/payouts', { ...payout, amount }, idempotencyKey),
     list: () => api.ask('GET', '/v1/payments', { key: secret }),
     change: (changed: Parameters<typeof merchantsWith>[1]) =>
       api.replaceMerchants(merchantsWith([{ name, secret, scopes: ['payouts'] }], changed)),
@@ -130,9 +129,7 @@ describe("a merchant's limit of the payouts of a day", () => {
   it('stays when its workflow is stopped: nothing more is paid that day', async () => {
     const { payOut } = await apiFor('stopped', { maxPayoutsPerDay: 1_000 });
     expect(isMade(await payOut(600, 'order-1'))).toBe(true);
-    await stack.api.client.workflow
-      .getHandle(payoutLimitWorkflowId('stopped', dayOf(Date.now())))
-      .terminate();
+    await stack.api.client.workflow.getHandle(payoutLimitWorkflowId('stopped', dayOf(Date.now()))).terminate();
     expect((await payOut(100)).status).toBe(503);
     expect((await payOut(600, 'order-1')).status).toBe(200);
   });

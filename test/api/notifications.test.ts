@@ -12,8 +12,7 @@ let answer: TryOutcome = { kind: 'delivered' };
 const { notified, merchant } = recordingMerchant(() => answer);
 const stack = useStack({ merchant });
 
-const list = (id: string, key: string = KEYS.shop) =>
-  stack.api.ask('GET', `/v1/payments/${id}/notifications`, { key });
+const list = (id: string, key: string = KEYS.shop) => stack.api.ask('GET', `/v1/payments/${id}/notifications`, { key });
 const resend = (id: string, number: number | string = 1, key: string = KEYS.shop) =>
   stack.post(`/v1/payments/${id}/notifications/${number}/resend`, undefined, undefined, key);
 const notifiedOf = (id: string) => notified.filter(({ payment }) => payment.id === id);
@@ -48,9 +47,7 @@ describe('the notifications of a payment', () => {
     await stack.api.client.workflow.getHandle(payment.id).result();
     const ended = await list(payment.id);
     expect(ended.body.data).toMatchObject([first, { number: 2, type: 'payment.succeeded' }]);
-    expect(notifiedOf(payment.id).map(({ id }) => id)).toEqual(
-      ended.body.data.map(({ id }: { id: string }) => id),
-    );
+    expect(notifiedOf(payment.id).map(({ id }) => id)).toEqual(ended.body.data.map(({ id }: { id: string }) => id));
   });
 
   it('that are still to be told say when, and how often that was tried', async () => {
@@ -199,12 +196,9 @@ describe('the notifications that are due', () => {
     const listed = await eventually(
       () => due(),
       (one) =>
-        of(one.body.data, payment.id).length > 0 &&
-        of(one.body.data, payment.id)[0]?.payment.status === 'PENDING',
+        of(one.body.data, payment.id).length > 0 && of(one.body.data, payment.id)[0]?.payment.status === 'PENDING',
     );
-    expect(of(listed.body.data, payment.id)).toMatchObject([
-      { notification: { type: 'payment.attempt_failed' } },
-    ]);
+    expect(of(listed.body.data, payment.id)).toMatchObject([{ notification: { type: 'payment.attempt_failed' } }]);
     answer = { kind: 'delivered' };
     await resend(payment.id);
   });
@@ -218,8 +212,7 @@ describe('the notifications that are due', () => {
       await stack.hint(payment);
       made.push(payment.id);
     }
-    const idsOf = (data: readonly Due[]) =>
-      data.map(({ payment }) => payment.id).filter((id) => made.includes(id));
+    const idsOf = (data: readonly Due[]) => data.map(({ payment }) => payment.id).filter((id) => made.includes(id));
     const all = await eventually(
       () => due(),
       // The index is counted before it is listed.
@@ -260,12 +253,10 @@ describe('the notifications that are due', () => {
 
 describe('the notifications that were given up', () => {
   const HOUR = 3_600_000;
-  const givenUp = (query = '') =>
-    stack.api.ask('GET', `/v1/notifications/abandoned${query}`, { key: KEYS.operator });
+  const givenUp = (query = '') => stack.api.ask('GET', `/v1/notifications/abandoned${query}`, { key: KEYS.operator });
   const idsOf = ({ body }: Awaited<ReturnType<typeof givenUp>>): string[] =>
     body.data.map(({ payment }: { payment: { id: string } }) => payment.id);
-  const untilListed = (...ids: string[]) =>
-    eventually(givenUp, (one) => ids.every((id) => idsOf(one).includes(id)));
+  const untilListed = (...ids: string[]) => eventually(givenUp, (one) => ids.every((id) => idsOf(one).includes(id)));
   const untilNotListed = (id: string) => eventually(givenUp, (one) => !idsOf(one).includes(id));
 
   /** A payment of which the last try of three days has failed. */

@@ -34,8 +34,7 @@ describe('the metrics of open reviews', () => {
 
   it('count them, and tell the age of the oldest; a decision takes a review away', async () => {
     const [first, second] = [await reviewed(), await reviewed()];
-    const ageOf = ({ review }: { review: { since: string } }) =>
-      (Date.now() - Date.parse(review.since)) / 1_000;
+    const ageOf = ({ review }: { review: { since: string } }) => (Date.now() - Date.parse(review.since)) / 1_000;
     const both = [ageOf(first), ageOf(second)] as const;
     const { age } = await shown(2);
     expect(age).toBeGreaterThanOrEqual(both[0]);

@@ -107,9 +107,7 @@ describe('the words that a field can have', () => {
 
   it('are closed in every request', () => {
     expect(pathsWith(requests, 'x-extensible-enum')).toEqual([]);
-    expect(pathsWith(requests, 'enum')).toEqual(
-      expect.arrayContaining(['DirectCollectionRequest/properties/medium']),
-    );
+    expect(pathsWith(requests, 'enum')).toEqual(expect.arrayContaining(['DirectCollectionRequest/properties/medium']));
   });
 });
 
@@ -117,15 +115,14 @@ describe('the example of an answer', () => {
   type Contents = Record<string, { examples?: { example?: { value: unknown } } }>;
   const contents = Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations).flatMap(([method, { responses }]) =>
-      Object.entries(responses as Record<string, { content?: Contents }>).flatMap(
-        ([status, { content = {} }]) =>
-          Object.entries(content).map(([type, { examples }]) => ({
-            name: `${method} ${path} ${status} ${type}`,
-            place: ['paths', path, method, 'responses', status, 'content', type, 'schema'],
-            type,
-            example: examples?.example?.value,
-            examples,
-          })),
+      Object.entries(responses as Record<string, { content?: Contents }>).flatMap(([status, { content = {} }]) =>
+        Object.entries(content).map(([type, { examples }]) => ({
+          name: `${method} ${path} ${status} ${type}`,
+          place: ['paths', path, method, 'responses', status, 'content', type, 'schema'],
+          type,
+          example: examples?.example?.value,
+          examples,
+        })),
       ),
     ),
   );
@@ -143,12 +140,9 @@ describe('the example of an answer', () => {
     expect(without.map(({ name }) => name)).toEqual([]);
   });
 
-  it.each(answers.filter(({ type }) => type.endsWith('json')))(
-    'is as its schema says: $name',
-    ({ place, example }) => {
-      expectAt(place, JSON.stringify(example));
-    },
-  );
+  it.each(answers.filter(({ type }) => type.endsWith('json')))('is as its schema says: $name', ({ place, example }) => {
+    expectAt(place, JSON.stringify(example));
+  });
 
   it.each(answers)('has ids, amounts and times that there can be: $name', ({ example }) => {
     const text = JSON.stringify(example);
@@ -161,13 +155,8 @@ describe('the example of an answer', () => {
   });
 
   it('as CSV has the columns that a merchant gets', () => {
-    const rows = answers
-      .filter(({ type }) => type === 'text/csv')
-      .map(({ example }) => String(example).split('\r\n'));
-    expect(rows.map(([head]) => head)).toEqual([
-      CSV_COLUMNS.join(','),
-      expect.stringContaining('record,date,'),
-    ]);
+    const rows = answers.filter(({ type }) => type === 'text/csv').map(({ example }) => String(example).split('\r\n'));
+    expect(rows.map(([head]) => head)).toEqual([CSV_COLUMNS.join(','), expect.stringContaining('record,date,')]);
     for (const [head = '', row = ''] of rows) expect(row.split(',')).toHaveLength(head.split(',').length);
   });
 

@@ -48,9 +48,12 @@ describe('a final payment that an operator refreshes', () => {
     expect(paid).toMatchObject({ final: true, resolution: { action: 'match', review: 2 } });
     await world.checked(payment.id);
     expect(world.transactionsOf(payment.id)).toHaveLength(1);
-    expect(
-      world.notifications.filter((one) => one.payment.id === payment.id).map(({ type }) => type),
-    ).toEqual(['payment.review', 'payment.failed', 'payment.review', 'payment.succeeded']);
+    expect(world.notifications.filter((one) => one.payment.id === payment.id).map(({ type }) => type)).toEqual([
+      'payment.review',
+      'payment.failed',
+      'payment.review',
+      'payment.succeeded',
+    ]);
   });
 
   it('is opened again when its workflow has ended', async () => {

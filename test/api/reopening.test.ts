@@ -1,12 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type WorkflowClientInterceptor, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { createLimits, RateLimit } from '../../src/http/limits.js';
-import {
-  type ApiUnderTest,
-  type ApiUnderTestOptions,
-  KEYS,
-  WEBHOOK_TOKEN,
-} from '../support/api-under-test.js';
+import { type ApiUnderTest, type ApiUnderTestOptions, KEYS, WEBHOOK_TOKEN } from '../support/api-under-test.js';
 import { eventually } from '../support/eventually.js';
 import { recordingMerchant, useStack } from '../support/payment-stack.js';
 
@@ -22,8 +17,7 @@ async function withApi<T>(options: ApiUnderTestOptions, run: (api: ApiUnderTest)
   }
 }
 
-const notify = (api: ApiUnderTest, body: object) =>
-  api.ask('POST', `/webhooks/provider/${WEBHOOK_TOKEN}`, { body });
+const notify = (api: ApiUnderTest, body: object) => api.ask('POST', `/webhooks/provider/${WEBHOOK_TOKEN}`, { body });
 const unmatched = async () =>
   (await stack.api.ask('GET', '/v1/notifications/unmatched', { key: KEYS.operator })).body.data;
 const describeRun = (id: string) => stack.api.client.workflow.getHandle(id).describe();
@@ -68,13 +62,11 @@ describe('a payment that is opened again', () => {
       let left = times;
       return {
         startUpdateWithStart: async (input, next) => {
-          if (left-- > 0)
-            throw new WorkflowExecutionAlreadyStartedError('started', payment.id, 'reopenPayment');
+          if (left-- > 0) throw new WorkflowExecutionAlreadyStartedError('started', payment.id, 'reopenPayment');
           return await next(input);
         },
         signalWithStart: async (input, next) => {
-          if (left-- > 0)
-            throw new WorkflowExecutionAlreadyStartedError('started', payment.id, 'reopenPayment');
+          if (left-- > 0) throw new WorkflowExecutionAlreadyStartedError('started', payment.id, 'reopenPayment');
           return await next(input);
         },
       };
@@ -113,9 +105,7 @@ describe("a notification that a payment's limit refuses", () => {
       }
     });
     expect((await describeRun(payment.id)).runId).toBe(runId);
-    const kept = (await unmatched()).filter(
-      ({ externalId }: { externalId: string }) => externalId === payment.id,
-    );
+    const kept = (await unmatched()).filter(({ externalId }: { externalId: string }) => externalId === payment.id);
     expect(kept).toMatchObject([contradiction]);
   });
 

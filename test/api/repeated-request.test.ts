@@ -21,11 +21,7 @@ describe('a repeated request', () => {
 
   it('may be written differently, if it means the same', async () => {
     const first = await stack.begun('/v1/payouts', payout, 'repeat-2');
-    const again = await stack.post(
-      '/v1/payouts',
-      { phone: '+237 677-000-000', metadata: {}, amount: 700 },
-      'repeat-2',
-    );
+    const again = await stack.post('/v1/payouts', { phone: '+237 677-000-000', metadata: {}, amount: 700 }, 'repeat-2');
     expect([again.status, again.body.id]).toEqual([200, first.id]);
   });
 
@@ -116,36 +112,33 @@ describe('a repeated request', () => {
     expect(stack.transactionsOf(id).find(({ status }) => status === 'CREATED')?.transId).toBe(transId);
   });
 
-  it.each(['refused', 'lost'])(
-    'whose link was made when its start was %s, leads to that link',
-    async (what) => {
-      let starts = 0;
-      const api = await stack.startMore({
-        interceptor: {
-          async start(input, next) {
-            starts++;
-            if (starts > 1) return await next(input);
-            if (what === 'lost') await next(input);
-            throw new ServiceError('Temporal is away', {
-              cause: Object.assign(new Error('14 UNAVAILABLE'), { code: 14, details: '', metadata: {} }),
-            });
-          },
+  it.each(['refused', 'lost'])('whose link was made when its start was %s, leads to that link', async (what) => {
+    let starts = 0;
+    const api = await stack.startMore({
+      interceptor: {
+        async start(input, next) {
+          starts++;
+          if (starts > 1) return await next(input);
+          if (what === 'lost') await next(input);
+          throw new ServiceError('Temporal is away', {
+            cause: Object.assign(new Error('14 UNAVAILABLE'), { code: 14, details: '', metadata: {} }),
+          });
         },
-      });
-      const headers = { 'idempotency-key': `start-${what}` };
-      const ask = () => api.ask('POST', '/v1/collections', { key, body: link, headers });
-      const first = await ask();
-      expect([first.status, first.body.code]).toEqual([503, 'temporarily_unavailable']);
-      const again = await ask();
-      expect(again.status).toBe(200);
-      expect(again.body.id).toBe(first.body.paymentId);
-      expect(stack.transactionsOf(again.body.id)).toHaveLength(1);
-      await stack.visit(again.body, 'pay');
-      await stack.hint(again.body);
-      await stack.api.client.workflow.getHandle(again.body.id).result();
-      expect((await stack.read(again.body.id)).body.status).toBe('SUCCESSFUL');
-    },
-  );
+      },
+    });
+    const headers = { 'idempotency-key': `start-${what}` };
+    const ask = () => api.ask('POST', '/v1/collections', { key, body: link, headers });
+    const first = await ask();
+    expect([first.status, first.body.code]).toEqual([503, 'temporarily_unavailable']);
+    const again = await ask();
+    expect(again.status).toBe(200);
+    expect(again.body.id).toBe(first.body.paymentId);
+    expect(stack.transactionsOf(again.body.id)).toHaveLength(1);
+    await stack.visit(again.body, 'pay');
+    await stack.hint(again.body);
+    await stack.api.client.workflow.getHandle(again.body.id).result();
+    expect((await stack.read(again.body.id)).body.status).toBe('SUCCESSFUL');
+  });
 
   it('at another API, after the answer of the first was lost, leads to the payment that it began', async () => {
     stack.sandbox.faults.add({ fault: 'slow', endpoint: 'payout', delayMs: 1_000 });
@@ -198,9 +191,7 @@ describe('a payment whose history has grown long', () => {
     const { runId } = await handle.describe();
     for (let times = 0; times < 3_000 && (await handle.describe()).runId === runId; times += 50) {
       await Promise.all(
-        Array.from({ length: 50 }, () =>
-          handle.signal(hintSignal, { transId: payment.transId, status: 'SUCCESSFUL' }),
-        ),
+        Array.from({ length: 50 }, () => handle.signal(hintSignal, { transId: payment.transId, status: 'SUCCESSFUL' })),
       );
     }
     // While signals come in, the server refuses the change of runs: it comes with the first moment of quiet.

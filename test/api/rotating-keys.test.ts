@@ -72,8 +72,7 @@ afterAll(async () => {
 const post = (path: string, body: unknown, idempotencyKey: string = randomUUID()) =>
   api.ask('POST', path, { key: KEYS.shop, body, headers: { 'idempotency-key': idempotencyKey } });
 const read = (id: string, key: string = KEYS.shop) => api.ask('GET', `/v1/payments/${id}`, { key });
-const notify = (notification: object) =>
-  api.ask('POST', `/webhooks/provider/${WEBHOOK_TOKEN}`, { body: notification });
+const notify = (notification: object) => api.ask('POST', `/webhooks/provider/${WEBHOOK_TOKEN}`, { body: notification });
 const hint = ({ id, transId }: { id: string; transId: string }) =>
   notify({ transId, status: 'SUCCESSFUL', externalId: id });
 const unmatched = () => api.ask('GET', '/v1/notifications/unmatched', { key: KEYS.operator });
@@ -123,9 +122,7 @@ async function keyOfRecord(id: string): Promise<string | undefined> {
   const client = new pg.Client(url);
   await client.connect();
   try {
-    const { rows } = await client.query<{ content: Buffer }>('SELECT content FROM payments WHERE id = $1', [
-      id,
-    ]);
+    const { rows } = await client.query<{ content: Buffer }>('SELECT content FROM payments WHERE id = $1', [id]);
     return rows[0] && keyIdsIn(Payload.decode(rows[0].content))[0];
   } finally {
     await client.end();

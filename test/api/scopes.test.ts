@@ -24,11 +24,7 @@ describe('a key without the scope read', () => {
   });
 
   it('is shown nothing but what it makes or ends', () => {
-    const open = routes.filter(({ scopes }) =>
-      scopes?.some((scope) => scope !== 'read' && scope !== 'review'),
-    );
-    expect(open.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(
-      Object.keys(WITHOUT_READING).sort(),
-    );
+    const open = routes.filter(({ scopes }) => scopes?.some((scope) => scope !== 'read' && scope !== 'review'));
+    expect(open.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(Object.keys(WITHOUT_READING).sort());
   });
 });

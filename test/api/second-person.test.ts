@@ -60,9 +60,7 @@ describe('a decision on a payout above the limit', () => {
     for (const key of [SECRETS.ann, 'another-secret-of-ann']) {
       const again = await decide(id, key, { action: 'fail' });
       expect([again.status, again.body.code]).toEqual([409, 'resolution_refused']);
-      expect(again.body.detail).toContain(
-        'you (ann) have decided this already, and it waits for a second person',
-      );
+      expect(again.body.detail).toContain('you (ann) have decided this already, and it waits for a second person');
       expect(again.body.payment.review.proposed).toMatchObject({ by: 'ann' });
     }
 

@@ -5,8 +5,7 @@ import { HASTY_MS, link, payout, recordingMerchant, useStack } from '../support/
 
 const stack = useStack({ merchant: recordingMerchant().merchant });
 
-const ask = (id: string, key: string = KEYS.shop) =>
-  stack.api.ask('GET', `/v1/payments/${id}/events`, { key });
+const ask = (id: string, key: string = KEYS.shop) => stack.api.ask('GET', `/v1/payments/${id}/events`, { key });
 const workflow = (id: string) => stack.api.client.workflow.getHandle(id);
 
 interface Shown {
@@ -135,9 +134,7 @@ describe('the timeline of a payment', () => {
       'looked_up provider',
       'merchant_notification system',
     ]);
-    expect(all).toContainEqual(
-      expect.objectContaining({ type: 'review_opened', review: 1, status: 'REVIEW' }),
-    );
+    expect(all).toContainEqual(expect.objectContaining({ type: 'review_opened', review: 1, status: 'REVIEW' }));
     expect(all).toContainEqual({
       type: 'decided',
       source: 'operator',
@@ -179,9 +176,7 @@ describe('the timeline of a payment', () => {
         final: true,
         failureCode: 'failed_at_provider',
         ...(reason && { reason }),
-        summary: reason
-          ? `The payment is FAILED, and final: ${reason}.`
-          : 'The payment is FAILED, and final.',
+        summary: reason ? `The payment is FAILED, and final: ${reason}.` : 'The payment is FAILED, and final.',
       },
       notified(1, 'payment.failed'),
     ]);

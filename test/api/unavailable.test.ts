@@ -49,9 +49,7 @@ describe('while Temporal is down', () => {
     expect(wrong.status).toBe(400);
     const noId = await api.ask('GET', '/v1/payments/order-17', { key });
     expect([noId.status, noId.body.code]).toEqual([404, 'not_found']);
-    expect(noId.body.detail).toMatch(
-      /begins with col_ or pay_.*GET \/v1\/payments: externalId or userId.*transId/,
-    );
+    expect(noId.body.detail).toMatch(/begins with col_ or pay_.*GET \/v1\/payments: externalId or userId.*transId/);
     const noAddress = await api.ask('GET', '/v1/collections/col_1', { key });
     expect(noAddress.body.detail).toContain('GET /v1/payments/{id} reads a collection or a payout');
   });

@@ -149,8 +149,6 @@ describe('a flood of notifications', () => {
   });
 
   it('with a wrong token is told nothing of all this', async () => {
-    expect(
-      await flood(3, { transId: 'T3', externalId: 'order-17' }, '/webhooks/provider/wrong'),
-    ).toHaveLength(0);
+    expect(await flood(3, { transId: 'T3', externalId: 'order-17' }, '/webhooks/provider/wrong')).toHaveLength(0);
   });
 });

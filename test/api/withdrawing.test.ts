@@ -25,12 +25,7 @@ const until = (id: string, type: string) =>
 type Endpoint = 'initiate-pay' | 'direct-pay' | 'payout';
 
 /** A payment that waits, since the provider refuses our credentials. */
-async function waiting(
-  endpoint: Endpoint,
-  path: string,
-  body: object,
-  idempotencyKey?: string,
-): Promise<string> {
+async function waiting(endpoint: Endpoint, path: string, body: object, idempotencyKey?: string): Promise<string> {
   stack.sandbox.faults.add({ fault: 'wrongCredentials', endpoint, rate: 1 });
   const { status, body: payment } = await stack.hasty.post(path, body, idempotencyKey);
   expect([status, payment.status]).toEqual([202, 'CREATED']);
@@ -48,9 +43,7 @@ describe('a payment that waits and was surely not sent', () => {
     expect([status, payment]).toMatchObject([200, withdrawn]);
     await stack.api.client.workflow.getHandle(id).result();
     expect(stack.transactionsOf(id)).toEqual([]);
-    expect(notified.filter((one) => one.payment.id === id).map(({ type }) => type)).toEqual([
-      'payment.failed',
-    ]);
+    expect(notified.filter((one) => one.payment.id === id).map(({ type }) => type)).toEqual(['payment.failed']);
     const again = await withdraw(id);
     expect([again.status, again.body]).toMatchObject([200, withdrawn]);
   });

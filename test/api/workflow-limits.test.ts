@@ -17,8 +17,7 @@ const stack = useStack({
 });
 const MORE = 2 * MAX_UPDATES + 5;
 
-const runOf = async (workflowId: string) =>
-  (await stack.api.client.workflow.getHandle(workflowId).describe()).runId;
+const runOf = async (workflowId: string) => (await stack.api.client.workflow.getHandle(workflowId).describe()).runId;
 
 describe('a run that comes near a limit of updates', () => {
   it("hands over to another: the counter of a day's payouts counts on, and forgets none", async () => {

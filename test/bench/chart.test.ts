@@ -33,13 +33,7 @@ const placesOf = (svg: string) =>
 describe('a chart', () => {
   it('has a title, titles of its axes with their units, and the names of its lines', () => {
     const svg = toSvg(chart);
-    for (const words of [
-      'Payments a second',
-      'payments at a time',
-      'payments/s',
-      'none open',
-      '10,000 open',
-    ]) {
+    for (const words of ['Payments a second', 'payments at a time', 'payments/s', 'none open', '10,000 open']) {
       expect(svg).toContain(`>${words}</text>`);
     }
   });
@@ -53,9 +47,7 @@ describe('a chart', () => {
   });
 
   it('puts marks by factors at equal distances, and values in between by their logarithm', () => {
-    const lines = [
-      { name: 'a', points: [[1, 1] as const, [8, 1] as const, [16, 1] as const, [32, 1] as const] },
-    ];
+    const lines = [{ name: 'a', points: [[1, 1] as const, [8, 1] as const, [16, 1] as const, [32, 1] as const] }];
     const [[one, eight, sixteen, thirtyTwo] = []] = placesOf(toSvg({ ...chart, lines }));
     expect([one, eight, sixteen, thirtyTwo].map((place) => place?.[0])).toEqual([70, 335, 467.5, 600]);
   });
@@ -70,9 +62,7 @@ describe('a chart', () => {
   it('shows measurements as points, but not the samples of a curve', () => {
     const curve = Array.from({ length: 100 }, (_, at) => [at, at] as const);
     expect(toSvg(chart).match(/<circle/g)).toHaveLength(5);
-    expect(toSvg({ ...chart, x: { title: 'x' }, lines: [{ name: 'a', points: curve }] })).not.toContain(
-      '<circle',
-    );
+    expect(toSvg({ ...chart, x: { title: 'x' }, lines: [{ name: 'a', points: curve }] })).not.toContain('<circle');
   });
 
   it('can be read in the dark, and without colours', () => {

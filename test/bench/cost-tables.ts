@@ -89,16 +89,7 @@ export function costTables(budgets: Budgets, openHours: ReadonlyMap<string, numb
     [...budgets].map(([name, cost]) => [name, ...FIGURES.map((one) => figure(cost, one))]),
   );
   const bills = table(
-    [
-      'a million a day',
-      'actions a month',
-      'open for',
-      'actions',
-      'storage',
-      'plan',
-      'a month',
-      '1,000 payments',
-    ],
+    ['a million a day', 'actions a month', 'open for', 'actions', 'storage', 'plan', 'a month', '1,000 payments'],
     [...budgets].map(([name, cost]) => billOf(name, cost, openHours.get(name) ?? 0)),
   );
   return `${costs}\n\n${bills}`;
@@ -117,9 +108,7 @@ function billOf(name: string, { actions, historyBytes }: PaymentCost, openHours:
     name,
     `${(payments * actions) / 1e6} million`,
     openHours < 1 ? `${Math.round(openHours * 60)} min` : `${openHours} h`,
-    ...[bill.actions, bill.storage, bill.plan, total].map(
-      (each) => `$${Math.round(each).toLocaleString('en')}`,
-    ),
+    ...[bill.actions, bill.storage, bill.plan, total].map((each) => `$${Math.round(each).toLocaleString('en')}`),
     `$${(total / (payments / 1_000)).toFixed(2)}`,
   ];
 }

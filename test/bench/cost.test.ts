@@ -51,9 +51,7 @@ async function idle(world: PaymentWorld, id: string): Promise<void> {
 /** The provider's notification of the expiry, when the payment has ended. */
 const notifiedOfExpiry = async (world: PaymentWorld, id: string) => {
   const [transaction] = world.transactionsOf(id);
-  expect(await world.notify({ id, transId: transaction?.transId } as Payment, { status: 'EXPIRED' })).toBe(
-    200,
-  );
+  expect(await world.notify({ id, transId: transaction?.transId } as Payment, { status: 'EXPIRED' })).toBe(200);
 };
 
 /** A payout of which the provider's answer was lost before anything had been booked: an operator has to decide. */

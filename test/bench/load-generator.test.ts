@@ -62,10 +62,8 @@ async function startProcess() {
     }
     seen.webhooks++;
     const { transId, externalId: id, amount } = given;
-    if (little.confirms)
-      await fetch(`${urls.provider}/payment-status/${transId}`, { headers: providerHeaders });
-    for (const under of little.notifyUnder(id))
-      await notify(under, id, amount === 5_000 ? 'SUCCESSFUL' : 'REVIEW');
+    if (little.confirms) await fetch(`${urls.provider}/payment-status/${transId}`, { headers: providerHeaders });
+    for (const under of little.notifyUnder(id)) await notify(under, id, amount === 5_000 ? 'SUCCESSFUL' : 'REVIEW');
     return { status: 200, json: {} };
   });
   servers.push(server);

@@ -7,10 +7,7 @@ import { z } from 'zod';
 const peers = fileURLToPath(new URL('../../bench/peers', import.meta.url));
 const filesOf = (pattern: string) => globSync(pattern, { cwd: peers, exclude: ['**/node_modules/**'] });
 const lockSchema = z.object({
-  packages: z.record(
-    z.string(),
-    z.object({ optionalDependencies: z.record(z.string(), z.string()).default({}) }),
-  ),
+  packages: z.record(z.string(), z.object({ optionalDependencies: z.record(z.string(), z.string()).default({}) })),
 });
 const read = (name: string) => readFileSync(join(peers, name), 'utf8');
 
@@ -32,8 +29,7 @@ describe("the benchmark's peers", () => {
     );
     const numberIn = (pattern: RegExp, sources: string) => pattern.exec(sources)?.[1] ?? `no ${pattern}`;
     const sanaga = (name: string) => numberIn(new RegExp(`\\b${name}(?: =|: count\\() ?(\\d+)`), ours.join());
-    const textbook = (name: string) =>
-      numberIn(new RegExp(`\\b${name}: (\\d+)`), read('temporal-textbook/worker.ts'));
+    const textbook = (name: string) => numberIn(new RegExp(`\\b${name}: (\\d+)`), read('temporal-textbook/worker.ts'));
     const same = {
       maxCachedWorkflows: 'WORKER_MAX_CACHED_WORKFLOWS',
       maxConcurrentWorkflowTaskExecutions: 'WORKER_MAX_CONCURRENT_WORKFLOW_TASKS',
@@ -49,9 +45,7 @@ describe("the benchmark's peers", () => {
 
   it('can each be installed by itself, in fixed versions, from whichever registry is set', () => {
     const locks = filesOf('*/package-lock.json').sort();
-    expect(locks).toEqual(
-      ['dbos', 'restate', 'temporal-textbook'].map((name) => `${name}/package-lock.json`),
-    );
+    expect(locks).toEqual(['dbos', 'restate', 'temporal-textbook'].map((name) => `${name}/package-lock.json`));
     for (const lock of locks) expect(read(lock)).not.toContain('"resolved"');
   });
 

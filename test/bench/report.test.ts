@@ -89,11 +89,8 @@ describe('the generated part of a document', () => {
 
   it('is replaced, and nothing else', () => {
     const document = `# Title\n\n${begin}\n\nold\n\n${end}\n\nThe rest.\n`;
-    expect(withGenerated(document, 'new', command)).toBe(
-      `# Title\n\n${begin}\n\nnew\n\n${end}\n\nThe rest.\n`,
-    );
+    expect(withGenerated(document, 'new', command)).toBe(`# Title\n\n${begin}\n\nnew\n\n${end}\n\nThe rest.\n`);
   });
 
-  it('must be there', () =>
-    expect(() => withGenerated('# Title\n', 'new', command)).toThrow('no part between'));
+  it('must be there', () => expect(() => withGenerated('# Title\n', 'new', command)).toThrow('no part between'));
 });

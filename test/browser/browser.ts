@@ -30,9 +30,7 @@ export async function findChromium(
   const named = environment.CHROMIUM_PATH;
   if (named) {
     if (isExecutable(named)) return { executablePath: named, env: {} };
-    throw new Error(
-      `CHROMIUM_PATH is ${named}, which can't be run. Set it to a Chromium's path, or unset it.`,
-    );
+    throw new Error(`CHROMIUM_PATH is ${named}, which can't be run. Set it to a Chromium's path, or unset it.`);
   }
   if (machine !== PACKAGED_FOR) {
     throw new Error(

@@ -105,9 +105,7 @@ describe('the pages of the desk', () => {
       async (page) => {
         await page.goto(`${desk.url}/desk/statements`);
         // No browser lets a person choose it.
-        await page
-          .getByLabel('Make the statement of a day')
-          .evaluate((field) => field.removeAttribute('max'));
+        await page.getByLabel('Make the statement of a day').evaluate((field) => field.removeAttribute('max'));
         await page.getByLabel('Make the statement of a day').fill('2126-11-20');
         await page.getByRole('button', { name: 'Make it' }).click();
         await page.getByText("isn't over in Douala").waitFor();
@@ -161,8 +159,7 @@ describe('the pages of the desk', () => {
         .locator('button, input:not([type=hidden]), select, textarea, a.button, nav a')
         .all()) {
         const box = await target.boundingBox();
-        if (box === null || Math.min(box.width, box.height) < 44)
-          small.push(`${name}: ${await target.textContent()}`);
+        if (box === null || Math.min(box.width, box.height) < 44) small.push(`${name}: ${await target.textContent()}`);
       }
     });
     expect(small).toEqual([]);

@@ -65,10 +65,7 @@ describe("the API's reference at /docs", () => {
 
   it("shows the document's own examples", async () => {
     const { page } = await open();
-    const shown = await page
-      .getByText('col_2775d55233b9d4be2a8db3491967ed92')
-      .locator('visible=true')
-      .count();
+    const shown = await page.getByText('col_2775d55233b9d4be2a8db3491967ed92').locator('visible=true').count();
     expect(shown).toBeGreaterThan(5);
     for (const made of ['-9007199254740991', '"1970-01-01T00:00:00.000Z"']) {
       expect(await page.getByText(made, { exact: true }).locator('visible=true').count()).toBe(0);
@@ -89,10 +86,7 @@ describe("the API's reference at /docs", () => {
     const { page } = await open(PHONE);
     await page.locator('nav summary', { hasText: 'Payouts' }).tap();
     await page.locator('nav a', { hasText: 'Send money to a recipient' }).tap();
-    const call = page
-      .getByRole('heading', { name: 'Send money to a recipient' })
-      .locator('visible=true')
-      .first();
+    const call = page.getByRole('heading', { name: 'Send money to a recipient' }).locator('visible=true').first();
     await expectInView(call, true);
     await page.locator('.to-menu').tap();
     await expectInView(page.locator('nav summary').first(), true);

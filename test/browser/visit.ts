@@ -10,11 +10,7 @@ export interface Visit {
 }
 
 /** Opens an address in a browser of the payer's own, with scripts off: nothing may need them. */
-export const visit = async (
-  browser: Browser,
-  address: string,
-  options: BrowserContextOptions = {},
-): Promise<Visit> => {
+export const visit = async (browser: Browser, address: string, options: BrowserContextOptions = {}): Promise<Visit> => {
   const context = await browser.newContext({ javaScriptEnabled: false, ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(10_000);

@@ -235,9 +235,7 @@ describe("Temporal's Web UI", () => {
     const settings = { endpoint: codecUrl, includeCredentials: true, overrideRemoteCodecConfiguration: true };
     const lines = Object.entries(settings).map(([name, value]) => [name, JSON.stringify(value)] as const);
     await context.addInitScript({
-      content: lines
-        .map((line) => `localStorage.setItem(${line.map((text) => JSON.stringify(text))});`)
-        .join(''),
+      content: lines.map((line) => `localStorage.setItem(${line.map((text) => JSON.stringify(text))});`).join(''),
     });
     const page = await context.newPage();
     await open(page, 'history');
@@ -272,9 +270,7 @@ describe("Temporal's command line", () => {
 
   /** The data of the payloads in a history as JSON. */
   const payloadsIn = (json: string): string =>
-    [...json.matchAll(/"data": *"([^"]+)"/g)]
-      .map(([, data = '']) => Buffer.from(data, 'base64').toString())
-      .join('\n');
+    [...json.matchAll(/"data": *"([^"]+)"/g)].map(([, data = '']) => Buffer.from(data, 'base64').toString()).join('\n');
 
   it('reads the payment with an API key of the scope review', async () => {
     const auth = ['--codec-auth', `Bearer ${running.secrets.apiKey}`];

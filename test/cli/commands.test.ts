@@ -86,9 +86,7 @@ describe('what somebody else has written', () => {
     const server = await serve(() => [status, body]);
     const printed = (await sanaga(server, 'get', 'pay_1', '--json'))[stream];
     expect(printed).not.toMatch(OBEYED);
-    expect(JSON.parse(printed)).toMatchObject(
-      status === 200 ? evil : { message: expect.stringContaining(EVIL) },
-    );
+    expect(JSON.parse(printed)).toMatchObject(status === 200 ? evil : { message: expect.stringContaining(EVIL) });
   });
 
   it('is nothing that an argument could be', async () => {
@@ -131,9 +129,7 @@ describe('sanaga collect', () => {
   it('asks on a phone when one is given', async () => {
     const server = await serve(() => [201, { ...payment, id: 'col_1' }]);
     await sanaga(server, 'collect', '500', '--phone', '677 000 000');
-    expect(server.seen[0]?.body).toBe(
-      JSON.stringify({ method: 'direct', amount: 500, phone: '677 000 000' }),
-    );
+    expect(server.seen[0]?.body).toBe(JSON.stringify({ method: 'direct', amount: 500, phone: '677 000 000' }));
   });
 
   it.each([
@@ -167,16 +163,7 @@ describe('sanaga payout', () => {
     ['has failed', failed, 1],
   ])('tells by its exit code that the payment %s, once it has waited', async (_, outcome, expected) => {
     const server = await serve((_, count) => (count === 1 ? [201, payment] : [200, outcome]));
-    const args = [
-      'payout',
-      '43000',
-      '--phone',
-      '677000000',
-      '--wait',
-      '--json',
-      '--idempotency-key',
-      'refund-77',
-    ];
+    const args = ['payout', '43000', '--phone', '677000000', '--wait', '--json', '--idempotency-key', 'refund-77'];
     const { code, stdout } = await sanaga(server, ...args);
     expect(JSON.parse(stdout)).toEqual({ ...outcome, idempotencyKey: 'refund-77' });
     expect(code).toBe(expected);
@@ -310,11 +297,7 @@ describe('sanaga balance', () => {
 
 describe('a reader who goes away', () => {
   /** Runs a command whose output nobody reads, from the beginning. @returns its exit code */
-  async function unread(
-    server: HttpServer | undefined,
-    output: 'stdout' | 'stderr',
-    ...args: readonly string[]
-  ) {
+  async function unread(server: HttpServer | undefined, output: 'stdout' | 'stderr', ...args: readonly string[]) {
     const child = spawn(process.execPath, [built('build/cli/main.js'), ...args], {
       env: { ...(server && { SANAGA_URL: server.url }), SANAGA_API_KEY: 'sk_test' },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -337,21 +320,16 @@ describe('a reader who goes away', () => {
     ['payout', '--help'],
   ])('does not make what was done a failure: %p %p', async (...args) => {
     const many = Array.from({ length: 5_000 }, (_, index) => ({ ...paid, id: `pay_${index}` }));
-    const server = await serve(({ path }) =>
-      path.startsWith('/v1/payments?') ? page(...many) : [200, paid],
-    );
+    const server = await serve(({ path }) => (path.startsWith('/v1/payments?') ? page(...many) : [200, paid]));
     expect(await unread(server, 'stdout', ...args)).toEqual({ code: 0, signal: null, other: '' });
   });
 
-  it.each(['stdout', 'stderr'] as const)(
-    'ends what would go on for ever, as SIGPIPE does: %s',
-    async (output) => {
-      const server = await serve((_, count) =>
-        count % 3 === 0 ? problem(503, 'temporarily_unavailable') : page({ ...payment, transId: `${count}` }),
-      );
-      expect(await unread(server, output, 'watch')).toMatchObject({ code: 141, signal: null });
-    },
-  );
+  it.each(['stdout', 'stderr'] as const)('ends what would go on for ever, as SIGPIPE does: %s', async (output) => {
+    const server = await serve((_, count) =>
+      count % 3 === 0 ? problem(503, 'temporarily_unavailable') : page({ ...payment, transId: `${count}` }),
+    );
+    expect(await unread(server, output, 'watch')).toMatchObject({ code: 141, signal: null });
+  });
 
   it('is told apart from an output that fails', async () => {
     const server = await serve(() => [200, paid]);
@@ -414,17 +392,14 @@ describe('sanaga list', () => {
 
   it('asks for what is open, or over', async () => {
     const server = await serve(() => page(paid));
-    for (const args of [['--final'], ['--final', 'true'], ['--final=false']])
-      await sanaga(server, 'list', ...args);
+    for (const args of [['--final'], ['--final', 'true'], ['--final=false']]) await sanaga(server, 'list', ...args);
     const asked = server.seen.map(({ path }) => new URL(path, 'http://api').searchParams.get('final'));
     expect(asked).toEqual(['true', 'true', 'false']);
     expect((await sanaga(server, 'list', '--final', 'no')).code).toBe(2);
   });
 
   it('prints CSV for a spreadsheet: no formula, and the columns of the API', async () => {
-    const server = await serve(() =>
-      page({ ...paid, fee: 860, externalId: '-1', metadata: { note: 'a;b' } }),
-    );
+    const server = await serve(() => page({ ...paid, fee: 860, externalId: '-1', metadata: { note: 'a;b' } }));
     const { code, stdout } = await sanaga(server, 'list', '--csv');
     const [head, row] = stdout.split('\r\n');
     expect(head).toBe(CSV_COLUMNS.join(','));
@@ -457,9 +432,7 @@ describe('sanaga list', () => {
   it("says which of a payment's ids it is to be found by, when it is not its own", async () => {
     const { code, stderr } = await sanaga(undefined, 'get', 'order-1001');
     expect(code).toBe(2);
-    expect(stderr).toMatch(
-      /^sanaga: "order-1001" is not a payment's id.*"sanaga list".*--external-id.*--trans-id/,
-    );
+    expect(stderr).toMatch(/^sanaga: "order-1001" is not a payment's id.*"sanaga list".*--external-id.*--trans-id/);
   });
 
   it('begins CSV with a byte order mark, without which Excel takes UTF-8 for another encoding', async () => {
@@ -501,11 +474,7 @@ describe('sanaga watch', () => {
     const readings = [payment, payment, { ...payment, status: 'PENDING' }, paid];
     const server = await serve((_, count) => [200, readings[Math.min(count, readings.length) - 1]]);
     const { code, stdout } = await sanaga(server, 'watch', 'pay_1');
-    expect(stdout.match(/CREATED|PENDING|SUCCESSFUL, final/g)).toEqual([
-      'CREATED',
-      'PENDING',
-      'SUCCESSFUL, final',
-    ]);
+    expect(stdout.match(/CREATED|PENDING|SUCCESSFUL, final/g)).toEqual(['CREATED', 'PENDING', 'SUCCESSFUL, final']);
     expect(code).toBe(0);
   });
 
@@ -626,29 +595,26 @@ describe('sanaga notifications', () => {
   it.each([
     ['due', 'due', { status: 'due', tries: 2, lastError: 'answered 500' }, '; failed attempts: 2, the last:'],
     ['given-up', 'abandoned', { status: 'abandoned', lastError: 'answered 500' }, ':'],
-  ])(
-    'lists those of all merchants that are %s, of all pages, and what to do',
-    async (name, path, delivery, why) => {
-      const rest = { total: 2, checked: 1, unread: 0 };
-      const server = await serve((_, count) =>
-        count === 1
-          ? [200, { data: [unacknowledged('pay_1', delivery)], ...rest, nextCursor: 'more' }]
-          : [200, { data: [unacknowledged('pay_2', delivery)], ...rest }],
-      );
-      const { code, stdout, stderr } = await sanaga(server, 'notifications', name);
-      expect(server.seen.map((one) => one.path)).toEqual([
-        `/v1/notifications/${path}`,
-        `/v1/notifications/${path}?cursor=more`,
-      ]);
-      const [head, first, second] = stdout.split('\n');
-      expect(head).toMatch(/^Happened \(Douala\) +Payment +Merchant +Amount +No\. +Type +Delivery$/);
-      expect(first).toMatch(/ pay_1 +shop +4,000 XAF \(ordered: 5,000 XAF\) +1 +payment\.succeeded /);
-      expect(first).toContain(`${why} answered 500`);
-      expect(second).toContain(' pay_2 ');
-      expect(stderr).toBe('To send one again: sanaga notifications resend <payment> <No.>\n');
-      expect(code).toBe(1);
-    },
-  );
+  ])('lists those of all merchants that are %s, of all pages, and what to do', async (name, path, delivery, why) => {
+    const rest = { total: 2, checked: 1, unread: 0 };
+    const server = await serve((_, count) =>
+      count === 1
+        ? [200, { data: [unacknowledged('pay_1', delivery)], ...rest, nextCursor: 'more' }]
+        : [200, { data: [unacknowledged('pay_2', delivery)], ...rest }],
+    );
+    const { code, stdout, stderr } = await sanaga(server, 'notifications', name);
+    expect(server.seen.map((one) => one.path)).toEqual([
+      `/v1/notifications/${path}`,
+      `/v1/notifications/${path}?cursor=more`,
+    ]);
+    const [head, first, second] = stdout.split('\n');
+    expect(head).toMatch(/^Happened \(Douala\) +Payment +Merchant +Amount +No\. +Type +Delivery$/);
+    expect(first).toMatch(/ pay_1 +shop +4,000 XAF \(ordered: 5,000 XAF\) +1 +payment\.succeeded /);
+    expect(first).toContain(`${why} answered 500`);
+    expect(second).toContain(' pay_2 ');
+    expect(stderr).toBe('To send one again: sanaga notifications resend <payment> <No.>\n');
+    expect(code).toBe(1);
+  });
 
   it.each(['due', 'given-up'])('says that none is %s, and when it is not known', async (name) => {
     const none = { data: [], total: 0, checked: 0, unread: 0 };
@@ -657,9 +623,7 @@ describe('sanaga notifications', () => {
       stdout: '',
       stderr: expect.stringMatching(/^No notification (is due|was given up)/),
     });
-    expect(
-      await sanaga(await serve(() => [200, { ...none, unread: 3 }]), 'notifications', name),
-    ).toMatchObject({
+    expect(await sanaga(await serve(() => [200, { ...none, unread: 3 }]), 'notifications', name)).toMatchObject({
       code: 3,
       stderr: 'Not complete: 3 of the payments could not answer in time.\n',
     });
@@ -668,9 +632,7 @@ describe('sanaga notifications', () => {
   it('sends one again', async () => {
     const server = await serve(() => [202, paid]);
     const { code, stderr } = await sanaga(server, 'notifications', 'resend', 'pay_1', '2');
-    expect(server.seen).toMatchObject([
-      { method: 'POST', path: '/v1/payments/pay_1/notifications/2/resend' },
-    ]);
+    expect(server.seen).toMatchObject([{ method: 'POST', path: '/v1/payments/pay_1/notifications/2/resend' }]);
     expect(stderr).toBe('Notification 2 is sent again.\n');
     expect(code).toBe(0);
   });
@@ -711,10 +673,7 @@ describe('sanaga review', () => {
     expect(stderr).toContain('Before you decide on one, look at it');
     for (const decision of ['match', 'fail', 'resend'])
       expect(stderr).toContain(`sanaga review ${decision} <payment> --number <review>`);
-    expect(server.seen.map(({ path }) => path)).toEqual([
-      '/v1/payments?status=REVIEW&limit=100',
-      '/v1/payments/pay_1',
-    ]);
+    expect(server.seen.map(({ path }) => path)).toEqual(['/v1/payments?status=REVIEW&limit=100', '/v1/payments/pay_1']);
     expect(code).toBe(1);
     expect((await sanaga(await serve(() => page()), 'review')).code).toBe(0);
   });
@@ -727,8 +686,7 @@ describe('sanaga review', () => {
       const id = path.split('/')[3];
       const [status, body] =
         id === undefined ? page(...ids.map((one) => ({ ...inReview, id: one }))) : [200, { ...inReview, id }];
-      const answer = () =>
-        response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+      const answer = () => response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
       if (id === undefined) return answer();
       // The latest is answered first. None is, before there are as many as there can be.
       reads.unshift(answer);
@@ -942,10 +900,7 @@ describe('a command without an API to talk to', () => {
   it.each([
     [{ SANAGA_URL: ' ', SANAGA_API_KEY: ' ' }, 'which API? Set SANAGA_URL and SANAGA_API_KEY'],
     [{ SANAGA_URL: 'nowhere', SANAGA_API_KEY: 'sk_test' }, "the API's address (SANAGA_URL, --url) must be"],
-    [
-      { SANAGA_URL: 'http://127.0.0.1:9', SANAGA_API_KEY: 'a b' },
-      'the API key (SANAGA_API_KEY, --api-key) must be',
-    ],
+    [{ SANAGA_URL: 'http://127.0.0.1:9', SANAGA_API_KEY: 'a b' }, 'the API key (SANAGA_API_KEY, --api-key) must be'],
   ])('names the setting that is wrong: %p', async (env, message) => {
     const { code, stderr } = await runToEnd('build/cli/main.js', ['list'], env);
     expect(code).toBe(2);

@@ -90,12 +90,9 @@ describe('the command line', () => {
     ]);
   });
 
-  it.each(['start', 'shop', 'server', 'worker', 'codec-server', 'desk', 'sandbox'])(
-    'runs %s',
-    async (command) => {
-      expect(await read(command)).toEqual({ run: { command }, stdout: '', stderr: '', exitCode: undefined });
-    },
-  );
+  it.each(['start', 'shop', 'server', 'worker', 'codec-server', 'desk', 'sandbox'])('runs %s', async (command) => {
+    expect(await read(command)).toEqual({ run: { command }, stdout: '', stderr: '', exitCode: undefined });
+  });
 
   it.each([
     ['demo', undefined],
@@ -110,14 +107,11 @@ describe('the command line', () => {
     expect(stdout).toContain('Usage: sanaga <command> [options]');
   });
 
-  it.each(['worker --help', 'worker -h', 'help worker'])(
-    'shows the help of a command for %s',
-    async (line) => {
-      const { run, stdout, exitCode } = await read(line);
-      expect({ run, exitCode }).toEqual({ run: undefined, exitCode: 0 });
-      expect(stdout).toContain('Usage: sanaga worker [options]');
-    },
-  );
+  it.each(['worker --help', 'worker -h', 'help worker'])('shows the help of a command for %s', async (line) => {
+    const { run, stdout, exitCode } = await read(line);
+    expect({ run, exitCode }).toEqual({ run: undefined, exitCode: 0 });
+    expect(stdout).toContain('Usage: sanaga worker [options]');
+  });
 
   it('prefers to help over running', async () => {
     const { run, stdout } = await read('demo --json --help');
@@ -138,10 +132,7 @@ describe('the command line', () => {
     ['demo --toString', "unknown option '--toString'"],
     ['payout 5000 --idempotency-key=', "option '--idempotency-key <key>' argument '' is invalid"],
     ['payout 5000 --externalId a', "unknown option '--externalId'\n(Did you mean --external-id?)"],
-    [
-      'list --financialTransId 1',
-      "unknown option '--financialTransId'\n(Did you mean --financial-trans-id?)",
-    ],
+    ['list --financialTransId 1', "unknown option '--financialTransId'\n(Did you mean --financial-trans-id?)"],
     ['list --created[gte]=2026-11-21', "unknown option '--created[gte]=2026-11-21'\n(Did you mean --since?)"],
     ['collect --amount 5000', "unknown option '--amount'\n(Did you mean <amount>?)"],
     ['statements --date 2026-11-21', "unknown option '--date'\n(Did you mean <day>?)"],

@@ -21,8 +21,7 @@ const environment = (key: string) => ({
   SANAGA_API_KEY: key,
   TZ: 'UTC',
 });
-const asOperator = (...args: readonly string[]) =>
-  runToEnd('build/cli/main.js', args, environment(KEYS.operator));
+const asOperator = (...args: readonly string[]) => runToEnd('build/cli/main.js', args, environment(KEYS.operator));
 const asShop = (...args: readonly string[]) => runToEnd('build/cli/main.js', args, environment(KEYS.shop));
 
 /** Gives the command a terminal, and answers what it asks there. */

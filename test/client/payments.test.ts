@@ -1,11 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import {
-  IncompleteListError,
-  NotFoundError,
-  type Payment,
-  Sanaga,
-  WaitTimeoutError,
-} from '../../client/index.js';
+import { IncompleteListError, NotFoundError, type Payment, Sanaga, WaitTimeoutError } from '../../client/index.js';
 import { closeServers, type HttpServer, type Seen, serveHttp } from '../support/local-servers.js';
 
 afterEach(closeServers);
@@ -162,9 +156,7 @@ describe('a list of payments', () => {
 
     it('never misses it silently', async () => {
       const server = await serve(withGap(() => unavailable));
-      const error: unknown = await collected(clientOf(server).payments.list()).catch(
-        (thrown: unknown) => thrown,
-      );
+      const error: unknown = await collected(clientOf(server).payments.list()).catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(IncompleteListError);
       expect(error).toMatchObject({ paymentId: 'col_4' });
     });

@@ -153,9 +153,7 @@ describe('the client and the API', () => {
     const { id } = await sanaga.collections.create({ method: 'link', amount: 500 });
     await withLink(id);
     const running = await sanaga.payments.events(id);
-    expect(running.map(({ type }) => type)).toEqual(
-      expect.arrayContaining(['created', 'sending', 'accepted']),
-    );
+    expect(running.map(({ type }) => type)).toEqual(expect.arrayContaining(['created', 'sending', 'accepted']));
     expect(running[0]).toEqual({
       at: expect.any(String),
       type: 'created',
@@ -167,9 +165,7 @@ describe('the client and the API', () => {
     await sanaga.payments.waitForOutcome(id, { timeoutMs: 30_000 });
     const ended = await sanaga.payments.events(id);
     expect(ended.slice(0, running.length)).toEqual(running);
-    expect(ended).toContainEqual(
-      expect.objectContaining({ type: 'status_changed', status: 'EXPIRED', final: true }),
-    );
+    expect(ended).toContainEqual(expect.objectContaining({ type: 'status_changed', status: 'EXPIRED', final: true }));
     expect(await thrownBy(clientOf('rival').payments.events(id))).toBeInstanceOf(NotFoundError);
   });
 

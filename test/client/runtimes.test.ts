@@ -98,9 +98,7 @@ describe('the built client', () => {
   it('runs in an edge runtime, where nothing of Node is', async () => {
     const { url, seen } = await serve();
     const edge = new EdgeVM();
-    expect(edge.evaluate('typeof process + typeof require + typeof Buffer')).toBe(
-      'undefinedundefinedundefined',
-    );
+    expect(edge.evaluate('typeof process + typeof require + typeof Buffer')).toBe('undefinedundefinedundefined');
     const client = await load(built('dist/client/index.js'), edge);
     const use = edge.evaluate<(...given: unknown[]) => Promise<unknown>>(`(${USE})`);
     expect(await use(client, url, webhook())).toEqual(EXPECTED);

@@ -14,13 +14,7 @@ import {
   UnavailableError,
   UnexpectedResponseError,
 } from '../../client/index.js';
-import {
-  closeServers,
-  type HttpServer,
-  type Reply,
-  serveHttp,
-  serveSockets,
-} from '../support/local-servers.js';
+import { closeServers, type HttpServer, type Reply, serveHttp, serveSockets } from '../support/local-servers.js';
 
 afterEach(closeServers);
 
@@ -39,10 +33,8 @@ const payment: Payment = {
 const order = { amount: 500, phone: '677000000' };
 const FAST = { 'retry-after': '0' };
 
-const clientOf = (
-  { url }: { readonly url: string },
-  options: Partial<ConstructorParameters<typeof Sanaga>[0]> = {},
-) => new Sanaga({ apiKey: 'sk_test', baseUrl: url, ...options });
+const clientOf = ({ url }: { readonly url: string }, options: Partial<ConstructorParameters<typeof Sanaga>[0]> = {}) =>
+  new Sanaga({ apiKey: 'sk_test', baseUrl: url, ...options });
 
 type Answer = readonly [status: number, body: unknown, headers?: Record<string, string>];
 const problem = (status: number, code: string, extras: object = {}): Answer => [
@@ -167,9 +159,7 @@ describe('the key of a creation', () => {
     'is refused when it is %j, before anything is sent',
     async (key) => {
       const server = await serve([201, payment]);
-      await expect(clientOf(server).payouts.create(order, { idempotencyKey: key })).rejects.toThrow(
-        TypeError,
-      );
+      await expect(clientOf(server).payouts.create(order, { idempotencyKey: key })).rejects.toThrow(TypeError);
       expect(server.seen).toEqual([]);
     },
   );
@@ -247,9 +237,7 @@ describe('an outcome that nobody knows', () => {
   ] as const)('names the payment that %s.%s was about', async (resource, call, id) => {
     const server = await serve('reset');
     const sanaga = clientOf(server, { maxRetries: 1 });
-    const error = await errorOf(
-      resource === 'payouts' ? sanaga.payouts.cancel(id) : sanaga.collections.expire(id),
-    );
+    const error = await errorOf(resource === 'payouts' ? sanaga.payouts.cancel(id) : sanaga.collections.expire(id));
     expect(server.seen).toHaveLength(2);
     expect(error).toBeInstanceOf(OutcomeUnknownError);
     expect(error).toMatchObject({
@@ -346,9 +334,7 @@ describe('a repetition', () => {
 
   it('ends with the time limit of each attempt', async () => {
     const server = await serveHttp(() => undefined);
-    const error = await errorOf(
-      clientOf(server, { timeoutMs: 1_000, maxRetries: 1 }).payments.retrieve('pay_1'),
-    );
+    const error = await errorOf(clientOf(server, { timeoutMs: 1_000, maxRetries: 1 }).payments.retrieve('pay_1'));
     expect(error).toBeInstanceOf(TimeoutError);
     expect(error).toMatchObject({ timeoutMs: 1_000 });
     expect(server.seen).toHaveLength(2);
@@ -441,10 +427,7 @@ describe("a client's number", () => {
     ['a page of statements', () => client({})().statements.list({ limit: 1.5 })],
     ['a version', () => client({})().statements.retrieve('2026-11-21', { version: Number.NaN })],
     ['an amount', () => client({})().collections.create({ method: 'link', amount: Number.NaN })],
-    [
-      'a review',
-      () => client({})().payments.resolve('pay_1', { action: 'fail', review: Number.NaN, why: 'x' }),
-    ],
+    ['a review', () => client({})().payments.resolve('pay_1', { action: 'fail', review: Number.NaN, why: 'x' })],
   ])('that is none is refused before anything is sent, as %s', async (_, call) => {
     await expect(call()).rejects.toThrow(/^(limit|version|amount|review) must be a .*number, and not/);
     await expect(call()).rejects.toThrow(TypeError);

@@ -163,9 +163,7 @@ describe("the client's types", () => {
 
 describe("the client's version", () => {
   it("is the project's", async () => {
-    const packageJson: unknown = JSON.parse(
-      await readFile(new URL('../../package.json', import.meta.url), 'utf8'),
-    );
+    const packageJson: unknown = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));
     expect(packageJson).toMatchObject({ version: VERSION });
   });
 });

@@ -67,9 +67,7 @@ const container = z.object({
   }),
   securityContext: z.unknown(),
   readinessProbe: z.object({}),
-  volumeMounts: z.array(
-    z.object({ name: z.string(), mountPath: z.string(), readOnly: z.boolean().optional() }),
-  ),
+  volumeMounts: z.array(z.object({ name: z.string(), mountPath: z.string(), readOnly: z.boolean().optional() })),
 });
 
 const deployment = z.object({
@@ -129,20 +127,17 @@ describe.each(EXAMPLES)('the chart with %s', (example) => {
     expect({ kind, output }).toMatchObject({ kind: 'succeeded' });
   });
 
-  it.each(KUBERNETES)(
-    'renders what Kubernetes %s takes, with no field that it does not know',
-    async (version) => {
-      const file = join(folder, `${example}-${version}.yaml`);
-      await writeFile(file, await render(valuesOf(example), version));
-      const locations = [version, 'custom'].flatMap((one) => [
-        '-schema-location',
-        `${schemasOf(one)}/{{.ResourceKind}}{{.KindSuffix}}.json`,
-      ]);
-      const outcome = await run(kubeconform, ['-strict', '-summary', ...locations, file]);
-      expect(outcome).toMatchObject({ kind: 'succeeded' });
-      expect(outcome.output).toMatch(/Invalid: 0, Errors: 0, Skipped: 0/);
-    },
-  );
+  it.each(KUBERNETES)('renders what Kubernetes %s takes, with no field that it does not know', async (version) => {
+    const file = join(folder, `${example}-${version}.yaml`);
+    await writeFile(file, await render(valuesOf(example), version));
+    const locations = [version, 'custom'].flatMap((one) => [
+      '-schema-location',
+      `${schemasOf(one)}/{{.ResourceKind}}{{.KindSuffix}}.json`,
+    ]);
+    const outcome = await run(kubeconform, ['-strict', '-summary', ...locations, file]);
+    expect(outcome).toMatchObject({ kind: 'succeeded' });
+    expect(outcome.output).toMatch(/Invalid: 0, Errors: 0, Skipped: 0/);
+  });
 
   it('gives no pod a right that it does not need', async () => {
     const deployments = deploymentsOf(await render(valuesOf(example)));
@@ -161,9 +156,7 @@ describe.each(EXAMPLES)('the chart with %s', (example) => {
           readOnlyRootFilesystem: true,
           capabilities: { drop: ['ALL'] },
         });
-        expect(volumeMounts.filter(({ readOnly }) => !readOnly).map(({ mountPath }) => mountPath)).toEqual([
-          '/tmp',
-        ]);
+        expect(volumeMounts.filter(({ readOnly }) => !readOnly).map(({ mountPath }) => mountPath)).toEqual(['/tmp']);
       }
       expect(spec.template.metadata.labels).toMatchObject(spec.selector.matchLabels);
     }
@@ -187,9 +180,7 @@ describe.each(EXAMPLES)('the chart with %s', (example) => {
 
   it('makes settings that each process starts with', async () => {
     for (const { part, env } of processesOf(await render(valuesOf(example)))) {
-      const settings = await Promise.all(
-        env.map(async ({ name, value }) => [name, await mounted(value)] as const),
-      );
+      const settings = await Promise.all(env.map(async ({ name, value }) => [name, await mounted(value)] as const));
       expect(() => readConfig(part, Object.fromEntries(settings))).not.toThrow();
     }
   });
@@ -200,9 +191,7 @@ describe.each(EXAMPLES)('the chart with %s', (example) => {
     expect(workers.length).toBeGreaterThan(0);
     for (const { spec } of workers) {
       const { containers, terminationGracePeriodSeconds } = spec.template.spec;
-      const env = Object.fromEntries(
-        containers.flatMap((one) => one.env.map(({ name, value }) => [name, value])),
-      );
+      const env = Object.fromEntries(containers.flatMap((one) => one.env.map(({ name, value }) => [name, value])));
       const grace = { '20s': 20, '1m': 60 }[String(env.WORKER_SHUTDOWN_GRACE)];
       expect(terminationGracePeriodSeconds).toBe(Number(grace) + 15);
     }
@@ -304,11 +293,7 @@ describe('the chart', () => {
       { ...minimal, api: { autoscaling: { minReplicas: 5, maxReplicas: 2 } } },
       'api.autoscaling.maxReplicas must be at least minReplicas',
     ],
-    [
-      'an Ingress without a host',
-      { ...minimal, api: { ingress: { enabled: true } } },
-      'api.ingress.host is not set',
-    ],
+    ['an Ingress without a host', { ...minimal, api: { ingress: { enabled: true } } }, 'api.ingress.host is not set'],
     ...['api', 'codecServer', 'desk'].map(
       (name) =>
         [
@@ -343,11 +328,7 @@ describe('the chart', () => {
   });
 
   it('leaves the API and the desk at the version that runs, when it is told so, until the workers are new', async () => {
-    const values = [
-      ...valuesOf('minimal-values.yaml'),
-      '--set',
-      'desk.enabled=true,image.tag=0.2.0,api.tag=0.1.0',
-    ];
+    const values = [...valuesOf('minimal-values.yaml'), '--set', 'desk.enabled=true,image.tag=0.2.0,api.tag=0.1.0'];
     const images = deploymentsOf(await render(values)).map(({ metadata, spec }) => [
       metadata.name,
       ...spec.template.spec.containers.map(({ image }) => image.split(':').at(-1)),
@@ -377,15 +358,7 @@ describe('the chart', () => {
     await cp(CHART, copy, { recursive: true });
     const notes = await readFile(join(copy, 'templates/NOTES.txt'), 'utf8');
     await writeFile(join(copy, 'templates/notes.yaml'), `notes: |\n  Notes:\n${notes.replace(/^/gm, '  ')}`);
-    const args = [
-      'template',
-      'sanaga',
-      copy,
-      '--kube-version',
-      NEWEST,
-      '--show-only',
-      'templates/notes.yaml',
-    ];
+    const args = ['template', 'sanaga', copy, '--kube-version', NEWEST, '--show-only', 'templates/notes.yaml'];
     const { output } = await run(helm, [...args, ...valuesOf('everything-values.yaml')]);
     expect(output).toContain('--deployment-name sanaga --build-id 1.4.0');
   });

@@ -101,10 +101,7 @@ describe('the databases of docker-compose.yml', () => {
     /** Has PostgreSQL ask everybody for a password but the one who looks after it here. */
     async function askForPasswords(): Promise<void> {
       const file = await ask('SHOW hba_file');
-      const rules = [
-        `host all ${postgres.user} 127.0.0.1/32 trust`,
-        'host all all 127.0.0.1/32 scram-sha-256',
-      ];
+      const rules = [`host all ${postgres.user} 127.0.0.1/32 trust`, 'host all all 127.0.0.1/32 scram-sha-256'];
       await ask(`COPY (VALUES ${rules.map((rule) => `('${rule}')`).join(', ')}) TO '${file}'`);
       await ask('SELECT pg_reload_conf()');
       const isAsked = () =>
@@ -115,11 +112,9 @@ describe('the databases of docker-compose.yml', () => {
       await eventually(isAsked, (asked) => asked);
     }
 
-    const setting = async (name: string) =>
-      parseEnv(await readFile(join(scratch, '.env'), 'utf8'))[name] ?? '';
+    const setting = async (name: string) => parseEnv(await readFile(join(scratch, '.env'), 'utf8'))[name] ?? '';
 
-    const startByEnv = async () =>
-      start(await setting('RECORDS_PASSWORD'), await setting('POSTGRES_PASSWORD'));
+    const startByEnv = async () => start(await setting('RECORDS_PASSWORD'), await setting('POSTGRES_PASSWORD'));
 
     async function userAt(url: string): Promise<string> {
       const client = new pg.Client({

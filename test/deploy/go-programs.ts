@@ -14,8 +14,7 @@ const ENV = { ...process.env, GOFLAGS: '-p=1' };
 
 async function go(): Promise<string> {
   const found = await findOnPath('go', process.env);
-  if (found === undefined)
-    throw new Error('Go 1.25 or later must be on PATH: it builds Helm and kubeconform');
+  if (found === undefined) throw new Error('Go 1.25 or later must be on PATH: it builds Helm and kubeconform');
   return found;
 }
 

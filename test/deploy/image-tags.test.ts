@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 
 const file = (path: string) => readFileSync(path, 'utf8');
-const named = (path: string, pattern: RegExp) =>
-  [...file(path).matchAll(pattern)].map(([, name = '']) => name);
+const named = (path: string, pattern: RegExp) => [...file(path).matchAll(pattern)].map(([, name = '']) => name);
 
 const images = [
   ...named('docker-compose.yml', /^\s*image: (\S+)/gm),

@@ -46,9 +46,7 @@ describe('the list of packages', () => {
     expect(['jest', 'playwright-core', '@temporalio/testing'].filter((name) => listed.has(name))).toEqual([]);
     expect(Object.keys(devDependencies)).toContain('jest');
     // The lock file has no digests of binaries for platforms that no image is made for.
-    const unproven = list.components.filter(
-      ({ name, hashes = [] }) => !hashes.length && !OTHER_PLATFORMS.test(name),
-    );
+    const unproven = list.components.filter(({ name, hashes = [] }) => !hashes.length && !OTHER_PLATFORMS.test(name));
     expect(unproven.map(({ name, version }) => `${name}@${version}`)).toEqual([]);
   });
 });

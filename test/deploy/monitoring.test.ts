@@ -61,9 +61,7 @@ describe('the dashboard', () => {
 
   it('asks the data source that Grafana is given with it', async () => {
     const source = await readFile(deployed('grafana/provisioning/datasources/prometheus.yml'), 'utf8');
-    const asked = new Set(
-      dashboard.panels.flatMap(({ targets }) => targets.map(({ datasource }) => datasource.uid)),
-    );
+    const asked = new Set(dashboard.panels.flatMap(({ targets }) => targets.map(({ datasource }) => datasource.uid)));
     expect([...asked].map((uid) => `uid: ${uid}`)).toEqual([/uid: .*/.exec(source)?.[0]]);
   });
 
@@ -81,9 +79,7 @@ describe('the dashboard', () => {
 
 describe('the series that a query names', () => {
   it('are found, with each value that it looks for', () => {
-    expect(
-      namedSeries('sum(rate(sanaga_a_total{x=~"one|two",job="j",route=~"/v1/.+"}[5m])) / sanaga_b'),
-    ).toEqual([
+    expect(namedSeries('sum(rate(sanaga_a_total{x=~"one|two",job="j",route=~"/v1/.+"}[5m])) / sanaga_b')).toEqual([
       { name: 'sanaga_a_total', labels: { x: 'one' } },
       { name: 'sanaga_a_total', labels: { x: 'two' } },
       { name: 'sanaga_b', labels: {} },

@@ -72,28 +72,24 @@ describe('the deliveries', () => {
 });
 
 describe('every page', () => {
-  it.each([...PAGES, '/desk/sign-in', '/desk/nowhere'])(
-    'may load nothing but its style sheet: %s',
-    async (path) => {
-      const { headers, text } = await operator.get(path);
-      expect(headers.get('content-security-policy')).toBe(
-        "default-src 'none';style-src 'self';form-action 'self';frame-ancestors 'none';base-uri 'none'",
-      );
-      expect(headers.get('x-frame-options')).toBe('DENY');
-      expect(headers.get('x-content-type-options')).toBe('nosniff');
-      expect(headers.get('referrer-policy')).toBe('no-referrer');
-      expect(headers.get('cache-control')).toBe('no-store');
-      expect(headers.has('etag')).toBe(false);
-      // The texts in the attributes are hostile as well, and harmless there.
-      const tags = (text.match(/<[^>]*>/g) ?? []).join('').replace(/"[^"]*"/g, '');
-      expect(tags).toContain('<main');
-      expect(tags).not.toMatch(/<script|<style|\sstyle=|\son\w+=/i);
-    },
-  );
+  it.each([...PAGES, '/desk/sign-in', '/desk/nowhere'])('may load nothing but its style sheet: %s', async (path) => {
+    const { headers, text } = await operator.get(path);
+    expect(headers.get('content-security-policy')).toBe(
+      "default-src 'none';style-src 'self';form-action 'self';frame-ancestors 'none';base-uri 'none'",
+    );
+    expect(headers.get('x-frame-options')).toBe('DENY');
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.has('etag')).toBe(false);
+    // The texts in the attributes are hostile as well, and harmless there.
+    const tags = (text.match(/<[^>]*>/g) ?? []).join('').replace(/"[^"]*"/g, '');
+    expect(tags).toContain('<main');
+    expect(tags).not.toMatch(/<script|<style|\sstyle=|\son\w+=/i);
+  });
 
   it('has a style sheet that browsers may keep', async () => {
-    const [, address = ''] =
-      /<link rel="stylesheet" href="([^"]*)"/.exec((await operator.get('/desk')).text) ?? [];
+    const [, address = ''] = /<link rel="stylesheet" href="([^"]*)"/.exec((await operator.get('/desk')).text) ?? [];
     const { status, headers } = await operator.get(address);
     expect([status, headers.get('content-type')]).toEqual([200, 'text/css; charset=utf-8']);
     expect(headers.get('cache-control')).toContain('immutable');
@@ -147,16 +143,12 @@ describe('signing in', () => {
     expect(path).toBe('/desk/unmatched');
   });
 
-  it.each([
-    'https://evil.example/',
-    '//evil.example',
-    '/\\evil.example',
-    'javascript:alert(1)',
-    '/deskevil',
-    '',
-  ])('leads nowhere else: %p', async (next) => {
-    expect((await desk.visitor().signIn(api.operatorKey(), next)).path).toBe('/desk');
-  });
+  it.each(['https://evil.example/', '//evil.example', '/\\evil.example', 'javascript:alert(1)', '/deskevil', ''])(
+    'leads nowhere else: %p',
+    async (next) => {
+      expect((await desk.visitor().signIn(api.operatorKey(), next)).path).toBe('/desk');
+    },
+  );
 
   it('gives a cookie that no script can read, no other site sends, and that ends', async () => {
     const visitor = desk.visitor();
@@ -169,9 +161,7 @@ describe('signing in', () => {
       body: new URLSearchParams({ ...hidden, key: api.operatorKey() }),
     });
     const cookie = response.headers.getSetCookie().find((line) => line.startsWith('sanaga_desk=')) ?? '';
-    expect(cookie).toMatch(
-      /^sanaga_desk=[\w-]{43}; Max-Age=3600; Path=\/; Expires=[^;]+; HttpOnly; SameSite=Strict$/,
-    );
+    expect(cookie).toMatch(/^sanaga_desk=[\w-]{43}; Max-Age=3600; Path=\/; Expires=[^;]+; HttpOnly; SameSite=Strict$/);
     expect(cookie).not.toContain('sk_');
   });
 
@@ -214,9 +204,7 @@ describe('signing in', () => {
 
   it('refuses a form that is not ours', async () => {
     const visitor = desk.visitor();
-    expect(
-      (await visitor.post('/desk/sign-in', { key: api.operatorKey(), csrf: 'x'.repeat(43) })).status,
-    ).toBe(403);
+    expect((await visitor.post('/desk/sign-in', { key: api.operatorKey(), csrf: 'x'.repeat(43) })).status).toBe(403);
     await visitor.get('/desk/sign-in');
     expect((await visitor.submit('/sign-in', { key: api.operatorKey(), csrf: '' })).status).toBe(403);
     expect((await visitor.get('/desk')).path).toContain('/desk/sign-in');
@@ -227,8 +215,7 @@ describe('signing in', () => {
     try {
       const thief = guarded.visitor();
       const statuses: number[] = [];
-      for (let tries = 0; tries < 5; tries++)
-        statuses.push((await thief.signIn('sk_guess_0123456789')).status);
+      for (let tries = 0; tries < 5; tries++) statuses.push((await thief.signIn('sk_guess_0123456789')).status);
       expect(statuses).toEqual([401, 401, 401, 401, 401]);
       const { status, headers } = await thief.signIn('sk_guess_0123456789');
       expect(status).toBe(429);
@@ -553,8 +540,7 @@ describe('a decision', () => {
 
   it('is not overruled in whatever comes up, which nobody has read', async () => {
     const { path } = await toConfirmation();
-    const detail =
-      'the decision of ann, which waits, overrules more: reject it, or override this with "force": true';
+    const detail = 'the decision of ann, which waits, overrules more: reject it, or override this with "force": true';
     const body = { ...problem(409, 'resolution_refused', detail), force: true };
     api.instead.set('/resolve', { status: 409, body });
     const refused = await operator.submit(path.slice(page.length));
@@ -697,7 +683,6 @@ describe('the log', () => {
     expect(log).toContain('"route":"/desk/payments/:id/confirm/:draft"');
     expect(log).toContain(`"paymentId":"${ID}"`);
     expect(log).not.toMatch(/sk_[a-z]+_\w/);
-    for (const secret of [...operator.cookies.values(), 'because', 'order-1'])
-      expect(log).not.toContain(secret);
+    for (const secret of [...operator.cookies.values(), 'because', 'order-1']) expect(log).not.toContain(secret);
   });
 });

@@ -198,9 +198,7 @@ describe('a match with a transaction of another amount', () => {
     const { path, text } = await draft(id, 'match', { transId });
     expect(text).not.toContain('Match it: 700');
     const refused = await confirm(path);
-    expect(refused.text).toContain(
-      `Overrule: match ${transId} of 900\u00a0XAF to this payout of 700\u00a0XAF?`,
-    );
+    expect(refused.text).toContain(`Overrule: match ${transId} of 900\u00a0XAF to this payout of 700\u00a0XAF?`);
     expect(refused.text).toContain('Overrule, and match it: 900\u00a0XAF');
     await confirm(path, { force: 'force' });
     const { text: page } = await eventually(

@@ -34,8 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => desk?.stop());
 
-const read = async (id: string) =>
-  (await api.ask('GET', `/v1/payments/${id}`, { key: 'secret-of-ann' })).body;
+const read = async (id: string) => (await api.ask('GET', `/v1/payments/${id}`, { key: 'secret-of-ann' })).body;
 
 /** A payout of 700 XAF of which nobody knows whether the provider took it. */
 async function reviewed(by: ApiUnderTest = soon): Promise<string> {
@@ -75,9 +74,7 @@ describe('a large payout at the desk', () => {
     const id = await reviewed();
     expect((await ann.get(`/desk/payments/${id}`)).text).toContain('<strong>takes two people</strong>');
     const { text } = await draft(ann, id, 'fail');
-    expect(text).toContain(
-      'your decision is kept, and nothing is done before somebody else has made the same',
-    );
+    expect(text).toContain('your decision is kept, and nothing is done before somebody else has made the same');
     const kept = await decide(ann, id, 'fail');
     expect(kept.text).toContain('Your decision is kept, and waits for a second person');
     expect(kept.text).toContain('Withdraw it');
@@ -87,9 +84,7 @@ describe('a large payout at the desk', () => {
       () => bob.get('/desk'),
       (page) => page.text.includes(id),
     );
-    expect(queue.text).toContain(
-      'Waits for a second person: <strong>ann</strong> has decided: Fail the payment',
-    );
+    expect(queue.text).toContain('Waits for a second person: <strong>ann</strong> has decided: Fail the payment');
     const page = await bob.get(`/desk/payments/${id}`);
     expect(page.text).toContain('Why: ticket 4711');
     expect(page.text).toContain(`/desk/payments/${id}/decide/fail?review=2`);
@@ -113,20 +108,17 @@ describe('a large payout at the desk', () => {
     expect(again.text).toContain('You (ann) have decided this already, and it waits for a second person');
   });
 
-  it.each(['resend', 'fail'])(
-    'does what its confirmation has shown, and nothing else (%s)',
-    async (action) => {
-      const id = await reviewed();
-      const { path, text } = await draft(bob, id, action);
-      expect(text).toContain('nothing is done before somebody else has made the same one');
-      expect((await decideElsewhere('secret-of-ann', id, { action })).status).toBe(202);
-      const refused = await confirm(bob, path);
-      expect(refused.text).toContain('Refused: nothing was changed');
-      expect(refused.text).toContain('Decide the same');
-      expect(await read(id)).toMatchObject({ status: 'REVIEW', review: { proposed: { by: 'ann' } } });
-      expect(stack.transactionsOf(id)).toEqual([]);
-    },
-  );
+  it.each(['resend', 'fail'])('does what its confirmation has shown, and nothing else (%s)', async (action) => {
+    const id = await reviewed();
+    const { path, text } = await draft(bob, id, action);
+    expect(text).toContain('nothing is done before somebody else has made the same one');
+    expect((await decideElsewhere('secret-of-ann', id, { action })).status).toBe(202);
+    const refused = await confirm(bob, path);
+    expect(refused.text).toContain('Refused: nothing was changed');
+    expect(refused.text).toContain('Decide the same');
+    expect(await read(id)).toMatchObject({ status: 'REVIEW', review: { proposed: { by: 'ann' } } });
+    expect(stack.transactionsOf(id)).toEqual([]);
+  });
 
   it('is seconded or rejected as it was shown, and not as the first person has changed it since', async () => {
     const id = await reviewed();

@@ -33,10 +33,7 @@ describe('an example of the guides', () => {
 
 describe('a page', () => {
   it('has its blocks, indented ones as well, with what is said before each', () => {
-    const { blocks, end } = parsePage(
-      'a.md',
-      'One:\n\n```sh\nls\n```\n\nTwo:\n\n    ```json\n    {}\n    ```\nEnd.',
-    );
+    const { blocks, end } = parsePage('a.md', 'One:\n\n```sh\nls\n```\n\nTwo:\n\n    ```json\n    {}\n    ```\nEnd.');
     expect(blocks).toEqual([
       { place: 'a.md:3', language: 'sh', text: 'ls\n', lead: 'One:\n' },
       { place: 'a.md:9', language: 'json', text: '{}\n', lead: '\nTwo:\n' },

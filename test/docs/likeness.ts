@@ -38,9 +38,7 @@ export function likenessOf(value: unknown): unknown {
 /** An answer without what the example leaves out because only operators see it. */
 export function asMerchantsSee(answer: unknown, example: unknown): unknown {
   if (!isObject(answer) || !isObject(example)) return answer;
-  return Object.fromEntries(
-    Object.entries(answer).filter(([name]) => name in example || !FOR_OPERATORS.has(name)),
-  );
+  return Object.fromEntries(Object.entries(answer).filter(([name]) => name in example || !FOR_OPERATORS.has(name)));
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

@@ -29,9 +29,7 @@ const compose = z
       }),
     ),
   })
-  .parse(
-    parse(await readFile(new URL('../../docker-compose.yml', import.meta.url), 'utf8'), { merge: true }),
-  ).services;
+  .parse(parse(await readFile(new URL('../../docker-compose.yml', import.meta.url), 'utf8'), { merge: true })).services;
 
 const blocks = pages.flatMap((page) => page.blocks.filter(({ language }) => language === 'sh'));
 
@@ -57,16 +55,16 @@ describe('the operators’ pages', () => {
 
   it('use only commands of sanaga that there are, with options that they have', () => {
     const program = createProgram();
-    const wrong = unique(
-      [...all.matchAll(/npx sanaga ([^\n|`;)]+)/g)].map(([, line = '']) => line.trim()),
-    ).filter((line) => {
-      const words = line.match(/"[^"]*"|\S+/g) ?? [];
-      let command = program;
-      for (const word of words) command = command.commands.find((one) => one.name() === word) ?? command;
-      const options = words.filter((word) => word.startsWith('--'));
-      const known = [...command.options, ...(command.parent?.options ?? [])].map(({ long }) => long);
-      return command === program || options.some((option) => !known.includes(option));
-    });
+    const wrong = unique([...all.matchAll(/npx sanaga ([^\n|`;)]+)/g)].map(([, line = '']) => line.trim())).filter(
+      (line) => {
+        const words = line.match(/"[^"]*"|\S+/g) ?? [];
+        let command = program;
+        for (const word of words) command = command.commands.find((one) => one.name() === word) ?? command;
+        const options = words.filter((word) => word.startsWith('--'));
+        const known = [...command.options, ...(command.parent?.options ?? [])].map(({ long }) => long);
+        return command === program || options.some((option) => !known.includes(option));
+      },
+    );
     expect(wrong).toEqual([]);
   });
 

@@ -34,10 +34,7 @@ export interface RunningStart {
 }
 
 /** @param base an empty folder */
-export async function runStart(
-  base: string,
-  settings: Readonly<Record<string, string>>,
-): Promise<RunningStart> {
+export async function runStart(base: string, settings: Readonly<Record<string, string>>): Promise<RunningStart> {
   const folder = join(base, 'sanaga');
   const bin = join(folder, 'node_modules', '.bin');
   await mkdir(bin, { recursive: true });

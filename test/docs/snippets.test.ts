@@ -178,8 +178,7 @@ describe('what is not run here', () => {
       test: expect.any(String),
     });
     const compose = await readFile(join(PROJECT, 'docker-compose.yml'), 'utf8');
-    for (const part of ['\n  api:\n', '\n  worker:\n', 'profiles: [sandbox]'])
-      expect(compose).toContain(part);
+    for (const part of ['\n  api:\n', '\n  worker:\n', 'profiles: [sandbox]']) expect(compose).toContain(part);
     expect(await readFile(join(PROJECT, '.env.example'), 'utf8')).toContain('API_KEYS=');
   });
 
@@ -284,8 +283,7 @@ class Reader {
       const printed = await this.shell.run(script.join('\n'));
       script = [];
       const failures = printed.failures.filter((failure) => !EXIT_CODES.includes(failure));
-      if (failures.length > 0)
-        throw new Error(`${failures.join('\n')}\n${printed.stdout}\n${printed.stderr}`);
+      if (failures.length > 0) throw new Error(`${failures.join('\n')}\n${printed.stdout}\n${printed.stderr}`);
       stdout += printed.stdout;
       this.#printed.push(printed.stdout);
     };
@@ -309,9 +307,7 @@ class Reader {
 
   /** The block with what the reader is to copy, and with the ports of the running stack. */
   async #filledIn({ text, place }: Block): Promise<string> {
-    let filled = start
-      .withPorts(text, this.shopPort)
-      .replaceAll('/path/to/sanaga', PROJECT.replace(/\/$/, ''));
+    let filled = start.withPorts(text, this.shopPort).replaceAll('/path/to/sanaga', PROJECT.replace(/\/$/, ''));
     for (const [whole, name, , comment = ''] of text.matchAll(/^(?:export )?(\w+)=(\w+_)…(.*)$/gm)) {
       const value = await this.#valueOf(name ?? '', whole, comment, place);
       filled = filled.replace(whole, whole.replace(/=\w+_….*/, `=${value}`));
@@ -330,9 +326,7 @@ class Reader {
     if (comment.includes('the payment in REVIEW')) return (await reviewOf(place)).id;
     if (comment.includes("the payment's id")) return (await paid()).id;
     const prefix = /=(\w+_)…/.exec(whole)?.[1] ?? '';
-    const answers = this.#printed.filter(
-      (one) => !comment.includes('of the link') || one.includes('"link":'),
-    );
+    const answers = this.#printed.filter((one) => !comment.includes('of the link') || one.includes('"link":'));
     const ids = answers.join('\n').match(new RegExp(`\\b${prefix}[0-9a-f]{32}\\b`, 'g'));
     const id = ids?.at(-1);
     if (id === undefined) throw new Error(`${name}: no answer on this page has such an id`);
@@ -414,19 +408,13 @@ class Reader {
     const real = new Headers(
       lines.includes('webhook-id')
         ? Object.entries((await paid()).webhook.headers).map(([name, value]) => [name, String(value)])
-        : [
-            ...(await api('GET', '/v1/payments?limit=1')).headers,
-            ['authorization', `Bearer ${start.secrets.apiKey}`],
-          ],
+        : [...(await api('GET', '/v1/payments?limit=1')).headers, ['authorization', `Bearer ${start.secrets.apiKey}`]],
     );
     for (const line of lines.trim().split('\n')) {
       const [name = '', value = ''] = line.split(/: (.*)/);
       const [shown = '', isCut] = value.split(/(…)$/);
       const got = real.get(name) ?? '';
-      expect([name, headerLikeness(isCut ? got.slice(0, shown.length) : got)]).toEqual([
-        name,
-        headerLikeness(shown),
-      ]);
+      expect([name, headerLikeness(isCut ? got.slice(0, shown.length) : got)]).toEqual([name, headerLikeness(shown)]);
     }
   }
 
@@ -461,9 +449,8 @@ const SETTINGS_OF: Readonly<Record<string, () => NodeJS.ProcessEnv>> = {
 
 /** What blocks must print that make a value for a setting, by their last line. */
 const OUTPUT_OF: Readonly<Record<string, (stdout: string) => void>> = {
-  'echo "shop:sha256-$(printf %s "$secret" | sha256sum | cut -d\' \' -f1):collections+payouts+read"': (
-    stdout,
-  ) => expect(apiKeys.parse(stdout)).toMatchObject([{ name: 'shop' }]),
+  'echo "shop:sha256-$(printf %s "$secret" | sha256sum | cut -d\' \' -f1):collections+payouts+read"': (stdout) =>
+    expect(apiKeys.parse(stdout)).toMatchObject([{ name: 'shop' }]),
   'echo "whsec_$(openssl rand -base64 32)"': (stdout) => {
     const [secret, digest, webhookSecret = ''] = stdout.split('\n');
     expect(secret).toMatch(/^sk_[0-9a-f]{48}$/);
@@ -476,12 +463,7 @@ const OUTPUT_OF: Readonly<Record<string, (stdout: string) => void>> = {
  * @param isCompared whether it is what a program on the page has answered
  * @throws {Error} when the JSON is nothing that the API, a webhook or a file can hold.
  */
-async function checkExample(
-  example: unknown,
-  json: string,
-  isCompared: boolean,
-  folder: string,
-): Promise<void> {
+async function checkExample(example: unknown, json: string, isCompared: boolean, folder: string): Promise<void> {
   const fields = z.record(z.string(), z.unknown()).safeParse(example).data ?? {};
   if ('merchants' in fields) {
     const file = join(folder, 'merchants.json');

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 
 const FOLDER = 'docs/operations';
-const pages = ['docs/operators.md', ...readdirSync(FOLDER).map((name) => `${FOLDER}/${name}`)].filter(
-  (path) => path.endsWith('.md'),
+const pages = ['docs/operators.md', ...readdirSync(FOLDER).map((name) => `${FOLDER}/${name}`)].filter((path) =>
+  path.endsWith('.md'),
 );
 
 /** What a person finds one payment by, so that there is no second page. */

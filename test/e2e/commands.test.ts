@@ -12,9 +12,7 @@ describe('the commands', () => {
 
   it('have a bundle of workflows that preloads its modules, so that a thread evaluates them once', () => {
     const bundle = readFileSync(built('lib/workflow-bundle.js'), 'utf8');
-    expect(bundle).toMatch(
-      /preloadModules = function preloadModules\(\) \{[^}]*"\.\/lib\/workflows\/index\.js"/,
-    );
+    expect(bundle).toMatch(/preloadModules = function preloadModules\(\) \{[^}]*"\.\/lib\/workflows\/index\.js"/);
   });
 
   it('help on stdout, with exit code 0', async () => {

@@ -34,11 +34,7 @@ describe('a client that openapi-python-client generates from docs/openapi.json',
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sanaga-client-'));
-    const generated = await runToEnd(
-      'scripts/generate-client.js',
-      [join(folder, 'sanaga_client')],
-      machine(),
-    );
+    const generated = await runToEnd('scripts/generate-client.js', [join(folder, 'sanaga_client')], machine());
     expect(generated).toMatchObject({ code: 0, stderr: '' });
     python = generated.stdout.trim();
     await writeFile(join(folder, 'shop.py'), PROGRAM);

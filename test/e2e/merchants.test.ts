@@ -112,10 +112,7 @@ describe("the merchants' file", () => {
       await write({ merchants: [merchant('shop', keys, hookOf(shop)), merchant('market', [1])] });
       hangUp('api');
       const [first, second] = [keys.includes(1) ? 404 : 401, 404];
-      await until(
-        async () => (await status('shop-1')) === first && (await status('shop-2')) === second,
-        'read',
-      );
+      await until(async () => (await status('shop-1')) === first && (await status('shop-2')) === second, 'read');
     }
     over.abort();
     await Promise.all(asking);

@@ -64,8 +64,7 @@ function missing(text: string, found: readonly Sample[]) {
     ({ name, labels }) =>
       !found.some(
         (sample) =>
-          sample.name === name &&
-          Object.entries(labels).every(([key, value]) => sample.labels[key] === value),
+          sample.name === name && Object.entries(labels).every(([key, value]) => sample.labels[key] === value),
       ),
   );
 }
@@ -94,9 +93,7 @@ describe('the pages of the metrics', () => {
       sumOf(worker, 'sanaga_payment_outcome_seconds_count', { kind, status: 'SUCCESSFUL' });
     // A workflow task that is repeated counts again.
     for (const kind of ['collection', 'payout']) expect(outcomes(kind)).toBeGreaterThanOrEqual(1);
-    expect(
-      sumOf(worker, 'sanaga_provider_requests_total', { endpoint: 'payout', outcome: 'succeeded' }),
-    ).toBe(1);
+    expect(sumOf(worker, 'sanaga_provider_requests_total', { endpoint: 'payout', outcome: 'succeeded' })).toBe(1);
     expect(sumOf(api, 'sanaga_http_requests_total', { route: '/v1/payouts', method: 'POST' })).toBe(1);
     expect(sumOf(api, 'sanaga_provider_webhooks_total', { result: 'taken' })).toBeGreaterThanOrEqual(1);
   });
@@ -116,9 +113,7 @@ describe('the pages of the metrics', () => {
     const series = atStart.filter(({ name }) => name === failures);
     expect(series.every(({ value }) => value === 0)).toBe(true);
     const index = await readFile(new URL('../../src/workflows/index.ts', import.meta.url), 'utf8');
-    const types = [...index.matchAll(/^export \{ (.+) \} from/gm)].flatMap(([, names = '']) =>
-      names.split(', '),
-    );
+    const types = [...index.matchAll(/^export \{ (.+) \} from/gm)].flatMap(([, names = '']) => names.split(', '));
     expect(new Set(series.map(({ labels }) => labels.workflow_type))).toEqual(new Set(types));
     // Encrypted with a key that nobody has: its task fails until somebody has it.
     const metadata = { encoding: Buffer.from('binary/encrypted'), 'encryption-key-id': Buffer.from('lost') };

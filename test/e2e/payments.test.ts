@@ -24,8 +24,7 @@ describe('payments, end to end', () => {
   });
 
   const create = (path: string, body: object) => running.merchant.create(path, body, `order ${++number}`);
-  const createLink = (body: object = {}) =>
-    create('/v1/collections', { method: 'link', amount: 5_000, ...body });
+  const createLink = (body: object = {}) => create('/v1/collections', { method: 'link', amount: 5_000, ...body });
   const linkOf = ({ link }: PaymentAnswer) => link ?? 'no link';
 
   /** Follows a payment to its end, and sees that the provider says the same, of one transaction. */
@@ -107,9 +106,7 @@ describe('payments, end to end', () => {
   it('the same Idempotency-Key gives the same payment, and the provider is asked once', async () => {
     const body = { method: 'direct', amount: 1_500, phone: PAYER.phone };
     const key = { 'idempotency-key': 'order 4711' };
-    const answers = await Promise.all(
-      [1, 2, 3].map(() => running.call('POST', '/v1/collections', body, key)),
-    );
+    const answers = await Promise.all([1, 2, 3].map(() => running.call('POST', '/v1/collections', body, key)));
     const payments = await Promise.all(answers.map(async (answer) => (await answer.json()) as PaymentAnswer));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 201]);
     expect(new Set(payments.map(({ id }) => id)).size).toBe(1);

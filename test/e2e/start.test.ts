@@ -76,9 +76,7 @@ describe('start', () => {
     const sanaga = (...args: readonly string[]) => runToEnd('build/cli/main.js', args, machine(), folder);
 
     /** Runs `sanaga listen --json`, without any setting, until `use` is done. */
-    async function listening(
-      use: (received: (id: string) => Promise<unknown>) => Promise<void>,
-    ): Promise<string> {
+    async function listening(use: (received: (id: string) => Promise<unknown>) => Promise<void>): Promise<string> {
       const child = spawn(process.execPath, [built('build/cli/main.js'), 'listen', '--json'], {
         cwd: folder,
         env: machine(),
@@ -127,9 +125,7 @@ describe('start', () => {
           data: { status: 'SUCCESSFUL' },
         });
       });
-      expect(said).toContain(
-        `Listening on http://127.0.0.1:${env.LISTEN_PORT}/ for the notifications of the running`,
-      );
+      expect(said).toContain(`Listening on http://127.0.0.1:${env.LISTEN_PORT}/ for the notifications of the running`);
       expect(said).not.toContain('refused');
     });
 

@@ -45,16 +45,13 @@ describe('a process whose Temporal takes connections and says nothing', () => {
     silent.close();
   });
 
-  it.each(['lib/worker.js', 'lib/server.js'])(
-    '%s ends soon after a SIGTERM all the same',
-    async (program) => {
-      const address = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
-      const connected = once(silent, 'connection');
-      const { code, ms } = await terminate(program, address, () => connected);
-      expect(code).toBe(0);
-      expect(ms).toBeLessThan(SOON_MS);
-    },
-  );
+  it.each(['lib/worker.js', 'lib/server.js'])('%s ends soon after a SIGTERM all the same', async (program) => {
+    const address = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const connected = once(silent, 'connection');
+    const { code, ms } = await terminate(program, address, () => connected);
+    expect(code).toBe(0);
+    expect(ms).toBeLessThan(SOON_MS);
+  });
 });
 
 describe('a worker whose Temporal falls silent while it runs', () => {
@@ -91,12 +88,9 @@ describe('a worker that is still starting', () => {
   });
   afterAll(() => server.stop());
 
-  it.each([0, 100, 200, 300, 400])(
-    'ends soon after a SIGTERM %d ms after its first line',
-    async (delayMs) => {
-      const { code, ms } = await terminate('lib/worker.js', server.address, () => pause(delayMs));
-      expect(code).toBe(0);
-      expect(ms).toBeLessThan(SOON_MS);
-    },
-  );
+  it.each([0, 100, 200, 300, 400])('ends soon after a SIGTERM %d ms after its first line', async (delayMs) => {
+    const { code, ms } = await terminate('lib/worker.js', server.address, () => pause(delayMs));
+    expect(code).toBe(0);
+    expect(ms).toBeLessThan(SOON_MS);
+  });
 });

@@ -88,11 +88,7 @@ describe('payments, newest first', () => {
   ): Promise<PaymentSummary[]> {
     const payments: PaymentSummary[] = [];
     for (let after = from; ; ) {
-      const {
-        payments: page,
-        unreadable,
-        last,
-      } = await listPayments({ client }, filter, { pageSize, after, order });
+      const { payments: page, unreadable, last } = await listPayments({ client }, filter, { pageSize, after, order });
       expect(page.length).toBeLessThanOrEqual(pageSize);
       expect(unreadable).toEqual([]);
       payments.push(...page.map(({ payment }) => payment));
@@ -114,9 +110,7 @@ describe('payments, newest first', () => {
     expect(idsOf(await walk({}, size, undefined, 'oldest first'))).toEqual(idsOf(inOrder));
     // The latest run of those that were opened again.
     const successful = inOrder.filter(({ id }) => idsOf(all.slice(120, 140)).includes(id));
-    expect(idsOf(await walk({ status: 'SUCCESSFUL' }, size, undefined, 'oldest first'))).toEqual(
-      idsOf(successful),
-    );
+    expect(idsOf(await walk({ status: 'SUCCESSFUL' }, size, undefined, 'oldest first'))).toEqual(idsOf(successful));
   });
 
   it('cost a call or two for a page of 100, and a third at most when they are many and have a status', async () => {
@@ -161,9 +155,7 @@ describe('payments, newest first', () => {
 
   it('can be limited to a time', async () => {
     const filter = { createdFrom: NOW - 2 * DAY, createdBefore: NOW - 3_600_000 };
-    const within = all.filter(
-      ({ createdAt }) => createdAt >= filter.createdFrom && createdAt < filter.createdBefore,
-    );
+    const within = all.filter(({ createdAt }) => createdAt >= filter.createdFrom && createdAt < filter.createdBefore);
     expect(within.length).toBeGreaterThan(200);
     expect(idsOf(await walk(filter, 100))).toEqual(idsOf(within));
     expect(await walk({ createdFrom: NOW + DAY, createdBefore: NOW }, 100)).toEqual([]);

@@ -55,9 +55,7 @@ describe('updates that merchants have in flight for a payment', () => {
   it('are four different ones at most, whatever is in flight for others', async () => {
     const updates = new SharedUpdates();
     const { send, answer } = pending();
-    const taken = Array.from({ length: MAX_UPDATES }, (_, number) =>
-      updates.send(one, `resend.${number}`, send),
-    );
+    const taken = Array.from({ length: MAX_UPDATES }, (_, number) => updates.send(one, `resend.${number}`, send));
     await expect(updates.send(one, 'refresh', send)).rejects.toMatchObject({ code: 'too_many_requests' });
     taken.push(updates.send(one, 'resend.0', send), updates.send(other, 'refresh', send));
     answer();

@@ -1,13 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Client } from '@temporalio/client';
 import fc from 'fast-check';
-import {
-  findByTransId,
-  findForHint,
-  isQueryable,
-  queryByIds,
-  visibilityQuery,
-} from '../../src/engine/visibility.js';
+import { findByTransId, findForHint, isQueryable, queryByIds, visibilityQuery } from '../../src/engine/visibility.js';
 import type { PaymentId } from '../../src/payments/words/payment-id.js';
 import { RecordsUnavailableError } from '../../src/records/database.js';
 import type { Records } from '../../src/records/records.js';
@@ -38,9 +32,7 @@ describe('a query for payments', () => {
 
   it('takes a payment that never was final for one that is not', () => {
     expect(visibilityQuery({ final: true })).toBe(`${payments} AND PaymentFinal = true`);
-    expect(visibilityQuery({ final: false })).toBe(
-      `${payments} AND (PaymentFinal IS NULL OR PaymentFinal = false)`,
-    );
+    expect(visibilityQuery({ final: false })).toBe(`${payments} AND (PaymentFinal IS NULL OR PaymentFinal = false)`);
   });
 
   it('asks for all runs of some payments', () => {
@@ -67,10 +59,7 @@ describe('a query for payments', () => {
     fc.assert(
       fc.property(fc.string(), (value) => {
         fc.pre(isQueryable(value));
-        return (
-          visibilityQuery({ transId: value }) === `${payments} AND TransId = "${value}"` &&
-          !/["'\\]/.test(value)
-        );
+        return visibilityQuery({ transId: value }) === `${payments} AND TransId = "${value}"` && !/["'\\]/.test(value);
       }),
     );
   });

@@ -36,10 +36,7 @@ describe('the age of the oldest review, with more of them than one call lists', 
     await server.stop();
   });
 
-  async function start(
-    number: number,
-    as = { status: 'REVIEW', createdAt: createdAt(number) },
-  ): Promise<void> {
+  async function start(number: number, as = { status: 'REVIEW', createdAt: createdAt(number) }): Promise<void> {
     await client.workflow.start('payOut', {
       workflowId: idOf(number),
       taskQueue: 'nobody',
@@ -136,7 +133,6 @@ describe('the age of the oldest review, with more of them than one call lists', 
     await start(COUNT + 2, { status: 'PENDING', createdAt: NOW - 24 * HOUR_MS });
     while ((await client.workflow.count('WorkflowId STARTS_WITH "pay_"')).count < COUNT + 3) {}
     expect((await shown(createdAt)).unfinished).toBe(1);
-    for (const number of [COUNT, COUNT + 1, COUNT + 2])
-      await client.workflow.getHandle(idOf(number)).terminate();
+    for (const number of [COUNT, COUNT + 1, COUNT + 2]) await client.workflow.getHandle(idOf(number)).terminate();
   });
 });

@@ -162,8 +162,7 @@ async function paid(phone?: string): Promise<Order> {
   return order;
 }
 
-const refund = (order: Order, amount: string) =>
-  submit(`/admin/orders/${order.id}/refund`, { amount }, OWNER);
+const refund = (order: Order, amount: string) => submit(`/admin/orders/${order.id}/refund`, { amount }, OWNER);
 
 describe("the example shop's orders", () => {
   it('are stored, with their Idempotency-Key, before Sanaga is asked', async () => {
@@ -440,9 +439,7 @@ describe("the example shop's webhook", () => {
     await notify(afterwards(paymentOf(order), other));
     expect(stateNow(order)).toMatchObject({ kind: 'otherAmount' });
     expect(await read(`/orders/${order.id}`)).toContain('We have received 4,000');
-    expect(alertsNow(order)).toEqual([
-      `order-${order.id} was for ${order.amount} XAF, and 4000 XAF have moved.`,
-    ]);
+    expect(alertsNow(order)).toEqual([`order-${order.id} was for ${order.amount} XAF, and 4000 XAF have moved.`]);
     expect((await refund(order, String(order.amount))).status).toBe(422);
   });
 

@@ -91,14 +91,8 @@ describe('a request', () => {
   it.each([
     ['message', String.raw`{"amount": 500, "phone": "677000000", "message": "Flowers \ud83d"}`],
     ['metadata.cart', String.raw`{"amount": 500, "phone": "677000000", "metadata": {"cart": "\udc90 17"}}`],
-    [
-      'metadata.�',
-      String.raw`{"amount": 500, "phone": "677000000", "metadata": {"\ud83d": "x", "ok": "💐"}}`,
-    ],
-    [
-      `metadata.${'a'.repeat(59)}�`,
-      `{"metadata": {"${'a'.repeat(59)}💐": 1}, "amount": 500, "phone": "677000000"}`,
-    ],
+    ['metadata.�', String.raw`{"amount": 500, "phone": "677000000", "metadata": {"\ud83d": "x", "ok": "💐"}}`],
+    [`metadata.${'a'.repeat(59)}�`, `{"metadata": {"${'a'.repeat(59)}💐": 1}, "amount": 500, "phone": "677000000"}`],
   ])('with half of a character is refused, and so is told in whole ones: %s', async (field, body) => {
     const { status, body: answer, text } = await api.ask('POST', '/v1/payouts', { key: KEYS.shop, body });
     expect([status, answer.errors]).toMatchObject([400, [{ field }]]);

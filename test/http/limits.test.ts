@@ -28,9 +28,7 @@ describe('the limit of hints', () => {
           now += pause;
           return limit.take('a', now) === 0 ? [now] : [];
         });
-        return passed.every(
-          (start) => passed.filter((time) => time >= start && time < start + MINUTE).length <= 5,
-        );
+        return passed.every((start) => passed.filter((time) => time >= start && time < start + MINUTE).length <= 5);
       }),
     );
   });
@@ -57,14 +55,13 @@ describe('the limit of refused notifications that are kept', () => {
 
   it('takes each different one once a minute', () => {
     const limit = new KeptLimit();
-    const takes = (transId: string, status: string, now = 0) =>
-      limit.take(refused('col_1', transId, status), now);
-    expect([
-      takes('T1', 'FAILED'),
-      takes('T1', 'FAILED'),
-      takes('T1', 'EXPIRED'),
-      takes('T2', 'FAILED'),
-    ]).toEqual([true, false, true, true]);
+    const takes = (transId: string, status: string, now = 0) => limit.take(refused('col_1', transId, status), now);
+    expect([takes('T1', 'FAILED'), takes('T1', 'FAILED'), takes('T1', 'EXPIRED'), takes('T2', 'FAILED')]).toEqual([
+      true,
+      false,
+      true,
+      true,
+    ]);
     expect(takes('T1', 'FAILED', MINUTE)).toBe(true);
   });
 

@@ -44,17 +44,14 @@ describe('a problem', () => {
     expect([status, headers.get('allow'), body.code]).toEqual([405, allow, 'method_not_allowed']);
   });
 
-  it.each(['{"amount": 500', '', 'amount=500', '\u0000'])(
-    'answers malformed JSON %p with 400',
-    async (body) => {
-      const answer = await api.ask('POST', '/v1/payouts', {
-        key,
-        body,
-        headers: { 'content-type': 'application/json' },
-      });
-      expect([answer.status, answer.body.code]).toEqual([400, 'malformed_json']);
-    },
-  );
+  it.each(['{"amount": 500', '', 'amount=500', '\u0000'])('answers malformed JSON %p with 400', async (body) => {
+    const answer = await api.ask('POST', '/v1/payouts', {
+      key,
+      body,
+      headers: { 'content-type': 'application/json' },
+    });
+    expect([answer.status, answer.body.code]).toEqual([400, 'malformed_json']);
+  });
 
   it.each([
     ['', 'The body is empty: send a JSON object.'],
@@ -147,13 +144,10 @@ describe('a request id', () => {
     expect(headers.get('x-request-id')).toBe('order:4711_a.b-c');
   });
 
-  it.each(['', 'with space', 'x'.repeat(65), '<script>', '{"a":1}'])(
-    'is made anew in place of %p',
-    async (id) => {
-      const { headers } = await api.ask('GET', '/healthz', { headers: { 'x-request-id': id } });
-      expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
-    },
-  );
+  it.each(['', 'with space', 'x'.repeat(65), '<script>', '{"a":1}'])('is made anew in place of %p', async (id) => {
+    const { headers } = await api.ask('GET', '/healthz', { headers: { 'x-request-id': id } });
+    expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+  });
 });
 
 describe('every answer', () => {

@@ -120,10 +120,7 @@ describe('requests without a valid API key', () => {
   it.each([
     ['ports', (number: number) => `192.0.2.1:${1_000 + number}`],
     ['hops that its caller has made up', (number: number) => `198.51.100.${number}, 192.0.2.1`],
-    [
-      'many hops',
-      (number: number) => `${Array.from({ length: 500 }, () => `10.0.0.${number}`).join(', ')},192.0.2.1`,
-    ],
+    ['many hops', (number: number) => `${Array.from({ length: 500 }, () => `10.0.0.${number}`).join(', ')},192.0.2.1`],
     ['no hop before it', () => ', 192.0.2.1'],
     ['spaces', (number: number) => `${' '.repeat(number)}192.0.2.1${' '.repeat(number)}`],
     ['addresses of one IPv6 network', (number: number) => `2001:db8:1:2::${number}`],
@@ -135,8 +132,7 @@ describe('requests without a valid API key', () => {
   ])('count for one caller, whatever its proxy writes: %s', async (_, write) => {
     await start({ trustedProxies: 1 });
     const statuses = [];
-    for (let number = 1; number <= 6; number++)
-      statuses.push((await ask('guess', from(write(number)))).status);
+    for (let number = 1; number <= 6; number++) statuses.push((await ask('guess', from(write(number)))).status);
     expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
     expect((await ask(KEYS.shop, from(write(7)))).status).toBe(400);
   });

@@ -1,15 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ApiUnderTest, KEYS, startApi, WEBHOOK_TOKEN } from '../support/api-under-test.js';
 
-const SECRETS = [
-  KEYS.shop,
-  WEBHOOK_TOKEN,
-  '677123456',
-  'jane@example.org',
-  'Jane Doe',
-  'for the roses',
-  'session=1',
-];
+const SECRETS = [KEYS.shop, WEBHOOK_TOKEN, '677123456', 'jane@example.org', 'Jane Doe', 'for the roses', 'session=1'];
 
 describe('the log', () => {
   let api: ApiUnderTest;

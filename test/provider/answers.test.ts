@@ -100,11 +100,7 @@ describe("an answer that is the provider's, in another form", () => {
       ]),
       taken,
     ],
-    [
-      "in a coding that nobody knows, and isn't",
-      answer('200 OK', accepted, ['Content-Encoding: aws-chunked']),
-      taken,
-    ],
+    ["in a coding that nobody knows, and isn't", answer('200 OK', accepted, ['Content-Encoding: aws-chunked']), taken],
     ['with 201', answer('201 Created', accepted), taken],
     ['with 202', answer('202 Accepted', accepted), taken],
     ['with 203', answer('203 Non-Authoritative Information', accepted), taken],
@@ -114,11 +110,7 @@ describe("an answer that is the provider's, in another form", () => {
       answer('200 OK', '{"transId":12345678901234567890}'),
       { ...taken, transId: '12345678901234567890' },
     ],
-    [
-      'with a key twice, the last of which counts',
-      answer('200 OK', '{"transId":"T0","transId":"T1"}'),
-      taken,
-    ],
+    ['with a key twice, the last of which counts', answer('200 OK', '{"transId":"T0","transId":"T1"}'), taken],
     ['with 40 kB of headers', answer('200 OK', accepted, [`Set-Cookie: ${'c'.repeat(40_000)}`]), taken],
   ])('is read: %s', async (_, bytes, outcome) => {
     expect(await payoutAnswered(bytes)).toEqual(outcome);
@@ -132,10 +124,7 @@ describe('an answer that proves nothing', () => {
       'a refusal whose last chunk is missing',
       `${line('HTTP/1.1 400 Bad Request', ['Transfer-Encoding: chunked'])}${Buffer.byteLength(refused).toString(16)}\r\n${refused}\r\n`,
     ],
-    [
-      'a refusal with less than its length',
-      `${line('HTTP/1.1 400 Bad Request', ['Content-Length: 500'])}${refused}`,
-    ],
+    ['a refusal with less than its length', `${line('HTTP/1.1 400 Bad Request', ['Content-Length: 500'])}${refused}`],
     [
       'a refusal with two lengths',
       `${line('HTTP/1.1 400 Bad Request', ['Content-Length: 44', 'Content-Length: 45'])}${refused}`,
@@ -144,10 +133,7 @@ describe('an answer that proves nothing', () => {
       'a refusal with the same length twice',
       `${line('HTTP/1.1 400 Bad Request', ['Content-Length: 44', 'Content-Length: 44'])}${refused}`,
     ],
-    [
-      'a refusal with a length that is none',
-      `${line('HTTP/1.1 400 Bad Request', ['Content-Length: -1'])}${refused}`,
-    ],
+    ['a refusal with a length that is none', `${line('HTTP/1.1 400 Bad Request', ['Content-Length: -1'])}${refused}`],
     [
       'a refusal that is longer than its length',
       `${line('HTTP/1.1 400 Bad Request', ['Content-Length: 20'])}${refused}`,
@@ -177,22 +163,13 @@ describe('an answer that proves nothing', () => {
         ['Content-Encoding: compress'],
       ),
     ],
-    [
-      'a refusal that names a transaction',
-      answer('400 Bad Request', '{"message":"a duplicate","transId":"T1"}'),
-    ],
+    ['a refusal that names a transaction', answer('400 Bad Request', '{"message":"a duplicate","transId":"T1"}')],
     [
       'credentials that are refused, and a transaction',
       answer('403 Forbidden', '{"message":"no","data":{"transId":"T1"}}'),
     ],
-    [
-      'a request to slow down, and a transaction',
-      answer('429 Too Many Requests', '{"message":"slow","transId":"T1"}'),
-    ],
-    [
-      'a part that names a transaction',
-      answer('206 Partial Content', accepted, ['Content-Range: bytes 0-70/71']),
-    ],
+    ['a request to slow down, and a transaction', answer('429 Too Many Requests', '{"message":"slow","transId":"T1"}')],
+    ['a part that names a transaction', answer('206 Partial Content', accepted, ['Content-Range: bytes 0-70/71'])],
     ...[300, 301, 302, 303, 305, 307, 308].map((status): [string, Buffer] => [
       `a redirect by ${status}`,
       answer(`${status} Elsewhere`, refused, ['Location: http://127.0.0.1:1/payout']),
@@ -287,9 +264,7 @@ describe('a connection', () => {
         if (answered) return void socket.resetAndDestroy();
         answered = true;
         bodies.push(String(data));
-        const body = String(data).startsWith('POST')
-          ? accepted
-          : '{"service":"s","balance":1,"currency":"XAF"}';
+        const body = String(data).startsWith('POST') ? accepted : '{"service":"s","balance":1,"currency":"XAF"}';
         socket.write(answer('200 OK', body, ['Connection: keep-alive']));
       });
     }).listen(0, '127.0.0.1');
@@ -346,11 +321,7 @@ describe('over TLS, a payout', () => {
   const VERSIONS = ['TLSv1.2', 'TLSv1.3'] as const;
 
   /** Pays out over TLS to a server that is given each connection as it speaks TLS, and as it is. */
-  async function payoutOver(
-    onSocket: (socket: TLSSocket, raw: Socket) => void,
-    options: object,
-    name = '127.0.0.1',
-  ) {
+  async function payoutOver(onSocket: (socket: TLSSocket, raw: Socket) => void, options: object, name = '127.0.0.1') {
     let received = '';
     const server = await serveSockets((raw) => {
       const socket = new TLSSocket(raw, { isServer: true, ...selfSigned, ...options });
@@ -396,10 +367,7 @@ describe('over TLS, a payout', () => {
     });
 
     it.each<[string, (socket: TLSSocket, raw: Socket) => void]>([
-      [
-        'a refusal of a length that is cut off',
-        answering(answer('400 Bad Request', refused).subarray(0, -4)),
-      ],
+      ['a refusal of a length that is cut off', answering(answer('400 Bad Request', refused).subarray(0, -4))],
       ['a refusal that is cut off', answering(`${line('HTTP/1.1 400 Bad Request')}${refused.slice(0, -4)}`)],
       ['an end without an answer', (socket, raw) => void socket.once('data', () => raw.end())],
       ['an end that is announced', (socket) => void socket.once('data', () => socket.end())],

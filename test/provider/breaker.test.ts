@@ -90,9 +90,7 @@ describe('a breaker', () => {
     const { breaker, ask, pass } = breakerAt(0);
     await ask(...inARow(MAX_TIMEOUTS));
     pass(PAUSE_MS);
-    await expect(breaker.call(() => Promise.reject(new TypeError('wrong call')))).rejects.toThrow(
-      'wrong call',
-    );
+    await expect(breaker.call(() => Promise.reject(new TypeError('wrong call')))).rejects.toThrow('wrong call');
     expect(await ask(answered, answered)).toEqual([true, true]);
   });
 
@@ -258,10 +256,7 @@ describe('a provider that hangs', () => {
       time += 5_000;
       gaveUp.abort();
       expect(await Promise.all(first)).toEqual(each('ambiguous', SLOTS));
-      expect(await Promise.all(sending(client, SLOTS))).toEqual([
-        ...each('ambiguous', 9),
-        ...each('notSent', 3),
-      ]);
+      expect(await Promise.all(sending(client, SLOTS))).toEqual([...each('ambiguous', 9), ...each('notSent', 3)]);
     });
 
     it('once five have had no answer for five seconds', async () => {

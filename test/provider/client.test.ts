@@ -10,18 +10,8 @@ afterEach(closeServers);
 
 describe('a request to the provider', () => {
   it.each<[string, string, string, (client: ProviderClient) => Promise<unknown>]>([
-    [
-      'POST',
-      '/initiate-pay',
-      '{"amount":500}',
-      (client) => client.initiatePay({ amount: 500, email: undefined }),
-    ],
-    [
-      'POST',
-      '/direct-pay',
-      '{"amount":500,"phone":"67"}',
-      (client) => client.directPay({ amount: 500, phone: '67' }),
-    ],
+    ['POST', '/initiate-pay', '{"amount":500}', (client) => client.initiatePay({ amount: 500, email: undefined })],
+    ['POST', '/direct-pay', '{"amount":500,"phone":"67"}', (client) => client.directPay({ amount: 500, phone: '67' })],
     ['POST', '/expire-pay', '{"transId":"T/1"}', (client) => client.expirePay('T/1')],
     ['GET', '/payment-status/T%2F1%3Fa', '', (client) => client.paymentStatus('T/1?a')],
     ['GET', '/transaction/u1', '', (client) => client.transactionsOf('u1', false)],
@@ -62,15 +52,12 @@ describe('a request to the provider', () => {
     ['expiry', (client) => client.expirePay('T1'), 2],
     ['link', (client) => client.initiatePay({ amount: 500 }), 2],
     ['direct payment', (client) => client.directPay({ amount: 500, phone: '67' }), 2],
-  ])(
-    'has a connection of its own, unless the answer names what was asked: %s',
-    async (_, ask, connections) => {
-      const server = await serveHttp(json(200, { transId: 'T1' }));
-      const client = clientOf(server.url);
-      for (let count = 0; count < 2; count++) await ask(client);
-      expect([server.seen.length, server.connections()]).toEqual([2, connections]);
-    },
-  );
+  ])('has a connection of its own, unless the answer names what was asked: %s', async (_, ask, connections) => {
+    const server = await serveHttp(json(200, { transId: 'T1' }));
+    const client = clientOf(server.url);
+    for (let count = 0; count < 2; count++) await ask(client);
+    expect([server.seen.length, server.connections()]).toEqual([2, connections]);
+  });
 });
 
 describe('a wrong call', () => {
@@ -90,9 +77,7 @@ describe('a wrong call', () => {
   it('(a collection by the payout service) rejects', async () => {
     const client = clientOf('http://127.0.0.1:1', { service: 'payout' });
     await expect(client.initiatePay({ amount: 500 })).rejects.toThrow(/use the collection service/);
-    await expect(client.directPay({ amount: 500, phone: '67' })).rejects.toThrow(
-      /use the collection service/,
-    );
+    await expect(client.directPay({ amount: 500, phone: '67' })).rejects.toThrow(/use the collection service/);
   });
 });
 
@@ -187,9 +172,7 @@ describe("a search's path", () => {
         limit: 100,
         sort: 'asc',
       }),
-    ).toBe(
-      'search?status=failed&medium=mobile%20money&start=2026-02-01&end=2026-02-28&amt=500&limit=100&sort=asc',
-    );
+    ).toBe('search?status=failed&medium=mobile%20money&start=2026-02-01&end=2026-02-28&amt=500&limit=100&sort=asc');
   });
 
   it.each([

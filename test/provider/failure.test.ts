@@ -70,9 +70,7 @@ describe('a failure before the request left', () => {
   it('is a name that does not exist', async () => {
     const { sent, reason } = await failureOf('http://provider.invalid/', { timeout: SHORT });
     expect(sent).toBe('no');
-    expect(reason).toMatch(
-      /address was not found|address could not be looked up|no connection within 500 ms/,
-    );
+    expect(reason).toMatch(/address was not found|address could not be looked up|no connection within 500 ms/);
   });
 
   it('is a look-up of the name that takes too long', async () => {
@@ -84,19 +82,16 @@ describe('a failure before the request left', () => {
     expect({ sent, timedOut, reason }).toEqual({ sent: 'no', timedOut: true, reason: limit });
   });
 
-  it.each(['TLSv1.2', 'TLSv1.3'] as const)(
-    'is a certificate that nobody vouches for (%s)',
-    async (version) => {
-      const server = await serveTls({ ...selfSigned, minVersion: version, maxVersion: version }, () => {});
-      const { sent, reason } = await failureOf(server.url);
-      expect({ sent, reason }).toEqual({
-        sent: 'no',
-        reason: 'no secure connection could be made (DEPTH_ZERO_SELF_SIGNED_CERT)',
-      });
-      await server.close();
-      expect(server.received()).toBe('');
-    },
-  );
+  it.each(['TLSv1.2', 'TLSv1.3'] as const)('is a certificate that nobody vouches for (%s)', async (version) => {
+    const server = await serveTls({ ...selfSigned, minVersion: version, maxVersion: version }, () => {});
+    const { sent, reason } = await failureOf(server.url);
+    expect({ sent, reason }).toEqual({
+      sent: 'no',
+      reason: 'no secure connection could be made (DEPTH_ZERO_SELF_SIGNED_CERT)',
+    });
+    await server.close();
+    expect(server.received()).toBe('');
+  });
 
   it.each(['TLSv1.2', 'TLSv1.3'] as const)('is a certificate of another name (%s)', async (version) => {
     const server = await serveTls({ ...selfSigned, minVersion: version, maxVersion: version }, () => {});
@@ -121,10 +116,7 @@ describe('a failure before the request left', () => {
     ['gets no answer', () => {}, /^no connection within 500 ms$/],
   ])('is a TLS handshake that %s', async (_, onSocket, expected) => {
     const server = await serveSockets(onSocket);
-    const { sent, timedOut, reason } = await failureOf(
-      server.url.replace('http:', 'https:'),
-      limitsFor(expected),
-    );
+    const { sent, timedOut, reason } = await failureOf(server.url.replace('http:', 'https:'), limitsFor(expected));
     expect(sent).toBe('no');
     expect(reason).toMatch(expected);
     expect(timedOut).toBe(reason.startsWith('no connection'));
@@ -157,8 +149,7 @@ describe('a failure after the request may have left', () => {
     ],
     [
       'an answer cut off in its body',
-      (socket) =>
-        socket.on('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"transId":"T1"')),
+      (socket) => socket.on('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"transId":"T1"')),
       /^the connection was reset$|ERR_HTTP_CONTENT_LENGTH_MISMATCH/,
     ],
     [

@@ -51,11 +51,7 @@ describe('an exchange', () => {
     ['JSON', json(500, { a: 1 }), { a: 1 }],
     ['text', text(200, 'hello'), undefined],
     ['nothing', text(200, ''), undefined],
-    [
-      'compressed bytes that nobody asked for',
-      text(200, '\x1f\x8b', { 'content-encoding': 'gzip' }),
-      undefined,
-    ],
+    ['compressed bytes that nobody asked for', text(200, '\x1f\x8b', { 'content-encoding': 'gzip' }), undefined],
   ])('reads a body of %s', async (_, reply, body) => {
     const server = await serveHttp(reply);
     expect(await exchange(httpOf(server.url), question)).toMatchObject({ kind: 'answered', body });
@@ -98,10 +94,7 @@ afterEach(closeServers);
 
 const IDLE_MS = 60;
 
-function ask(
-  url: string,
-  agent: ReturnType<typeof createKeepAliveAgents>['http'],
-): Promise<number | undefined> {
+function ask(url: string, agent: ReturnType<typeof createKeepAliveAgents>['http']): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     request(url, { agent }, (response) => {
       response.resume().on('end', () => resolve(response.statusCode));
@@ -170,12 +163,8 @@ describe('Retry-After', () => {
   });
 
   it("measures a date by the answer's own clock, a day off from ours or not", () => {
-    expect(readRetryAfter('Mon, 02 Mar 2026 12:00:30 GMT', 'Mon, 02 Mar 2026 12:00:00 GMT', now)).toBe(
-      30_000,
-    );
-    expect(readRetryAfter('Sat, 28 Feb 2026 12:00:30 GMT', 'Sat, 28 Feb 2026 12:00:00 GMT', now)).toBe(
-      30_000,
-    );
+    expect(readRetryAfter('Mon, 02 Mar 2026 12:00:30 GMT', 'Mon, 02 Mar 2026 12:00:00 GMT', now)).toBe(30_000);
+    expect(readRetryAfter('Sat, 28 Feb 2026 12:00:30 GMT', 'Sat, 28 Feb 2026 12:00:00 GMT', now)).toBe(30_000);
   });
 
   it("falls back on our clock when the answer's own can't be read", () => {

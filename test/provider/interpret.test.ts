@@ -86,11 +86,7 @@ const outcomes: [string, Reply, object][] = [
   ]),
   ['400 with an empty list of messages', json(400, { message: [] }), { kind: 'ambiguous' }],
   ['401', json(401, { message: 'who?' }), { kind: 'unauthorized', statusCode: 401, message: 'who?' }],
-  [
-    '403',
-    json(403, { message: 'no payouts' }),
-    { kind: 'unauthorized', statusCode: 403, message: 'no payouts' },
-  ],
+  ['403', json(403, { message: 'no payouts' }), { kind: 'unauthorized', statusCode: 403, message: 'no payouts' }],
 
   [
     '400 with a page',
@@ -145,17 +141,13 @@ describe.each<[string, (url: string, limit?: { timeoutMs?: number }) => Promise<
   ['a direct payment', (url, limit) => clientOf(url, limit).directPay(order)],
   ['a payout', (url, limit) => clientOf(url, { service: 'payout', ...limit }).payout(order)],
 ])('%s', (_, send) => {
-  it.each(outcomes)(
-    'answered by %s has its one outcome, and is sent once',
-    async (_answer, reply, expected) => {
-      const server = await serveHttp(reply);
-      const outcome = await send(server.url);
-      expect(outcome).toMatchObject(expected);
-      if (!('retryAfterMs' in expected))
-        expect(outcome).not.toHaveProperty('retryAfterMs', expect.anything());
-      expect(server.seen).toHaveLength(1);
-    },
-  );
+  it.each(outcomes)('answered by %s has its one outcome, and is sent once', async (_answer, reply, expected) => {
+    const server = await serveHttp(reply);
+    const outcome = await send(server.url);
+    expect(outcome).toMatchObject(expected);
+    if (!('retryAfterMs' in expected)) expect(outcome).not.toHaveProperty('retryAfterMs', expect.anything());
+    expect(server.seen).toHaveLength(1);
+  });
 
   it.each([301, 302, 303, 307, 308])('is not carried elsewhere by a %d', async (statusCode) => {
     const elsewhere = await serveHttp(json(200, accepted));
@@ -177,11 +169,7 @@ describe.each<[string, (url: string, limit?: { timeoutMs?: number }) => Promise<
       'the provider answered 101',
     ],
     ['an early hint and then silence', respond('HTTP/1.1 103 Early Hints\r\n\r\n'), SILENT],
-    [
-      'a refusal cut off',
-      respond('HTTP/1.1 400 Bad Request\r\nContent-Length: 99\r\n\r\n{"message":"no"}'),
-      SILENT,
-    ],
+    ['a refusal cut off', respond('HTTP/1.1 400 Bad Request\r\nContent-Length: 99\r\n\r\n{"message":"no"}'), SILENT],
   ])('met by %s is ambiguous, and is sent once', async (_answer, onSocket, reason) => {
     const server = await serveSockets(onSocket);
     expect(await send(server.url, limitFor(reason))).toEqual({ kind: 'ambiguous', reason });
@@ -203,9 +191,7 @@ describe('a link', () => {
 
   it('comes with its address whatever the types of its message and date', async () => {
     const link = 'https://pay.example.com/T1';
-    const server = await serveHttp(
-      json(200, { ...accepted, link, message: 7, dateInitiated: 1_772_323_200 }),
-    );
+    const server = await serveHttp(json(200, { ...accepted, link, message: 7, dateInitiated: 1_772_323_200 }));
     const outcome = await clientOf(server.url).initiatePay({ amount: 500 });
     expect(outcome).toEqual({ kind: 'accepted', transId: 'T1', link });
   });
@@ -226,8 +212,7 @@ describe('an outcome', () => {
   it.each<[string, Reply]>([
     [
       'refusal',
-      (response, { body, headers }) =>
-        json(400, { message: `${JSON.stringify(headers)} ${body}` })(response, seen, 1),
+      (response, { body, headers }) => json(400, { message: `${JSON.stringify(headers)} ${body}` })(response, seen, 1),
     ],
     [
       'refusal of the credentials',
@@ -262,26 +247,13 @@ describe('a number in an answer', () => {
     return await clientOf(server.url).paymentStatus('T1');
   };
 
-  it.each(['5000', '5000.0', '5e3', '"5000"', '" 5000 "', '"5000.00"'])(
-    'is read as 5,000: %s',
-    async (amount) => {
-      expect(await statusWith(amount)).toMatchObject({ kind: 'found', transaction: { amount: 5_000 } });
-    },
-  );
+  it.each(['5000', '5000.0', '5e3', '"5000"', '" 5000 "', '"5000.00"'])('is read as 5,000: %s', async (amount) => {
+    expect(await statusWith(amount)).toMatchObject({ kind: 'found', transaction: { amount: 5_000 } });
+  });
 
   it.each([
     ...['4999.99999999999999999999', '5000.00000000000001', '5000.5', '1e400', '99999999999999999999'],
-    ...[
-      '"5e3"',
-      '"0x1388"',
-      '"5_000"',
-      '"5,000"',
-      '"5 000"',
-      '"٥٠٠٠"',
-      '"５０００"',
-      '"+5000"',
-      '"5000 XAF"',
-    ],
+    ...['"5e3"', '"0x1388"', '"5_000"', '"5,000"', '"5 000"', '"٥٠٠٠"', '"５０００"', '"+5000"', '"5000 XAF"'],
     ...['"5000.5"', '"5000."', '"9999999999999999"', '[5000]', 'true'],
   ])('that is not plainly whole makes the answer unreadable: %s', async (amount) => {
     expect(await statusWith(amount)).toMatchObject({ kind: 'unavailable' });
@@ -314,12 +286,7 @@ const questions: [string, (client: ProviderClient) => Promise<unknown>, unknown,
     [transaction],
     { kind: 'listed', transactions: [kept] },
   ],
-  [
-    'a search',
-    (client) => client.search({ limit: 1 }),
-    [transaction],
-    { kind: 'listed', transactions: [kept] },
-  ],
+  ['a search', (client) => client.search({ limit: 1 }), [transaction], { kind: 'listed', transactions: [kept] }],
   [
     'the balance',
     (client) => client.balance(),
@@ -343,11 +310,7 @@ describe.each(questions)('%s', (name, ask, good, expected) => {
     ['400', json(400, { message: 'bad' }), { kind: refused, message: 'bad', statusCode: 400 }],
     ['429', json(429, { message: 'slow' }), { kind: 'throttled' }],
     ["a gateway's 429", text(429, '<html>'), { kind: 'throttled' }],
-    [
-      '429 with Retry-After',
-      text(429, '', { 'retry-after': '9' }),
-      { kind: 'throttled', retryAfterMs: 9_000 },
-    ],
+    ['429 with Retry-After', text(429, '', { 'retry-after': '9' }), { kind: 'throttled', retryAfterMs: 9_000 }],
     [
       "a gateway's 404",
       text(404, '<html>'),
@@ -366,11 +329,7 @@ describe.each(questions)('%s', (name, ask, good, expected) => {
       { kind: 'unavailable', reason: "the provider gave an answer that can't be read" },
     ],
     ['200 with another thing', json(200, { message: 'ok' }), { kind: 'unavailable' }],
-    [
-      'a reset',
-      (response) => response.destroy(),
-      { kind: 'unavailable', reason: 'the connection was reset' },
-    ],
+    ['a reset', (response) => response.destroy(), { kind: 'unavailable', reason: 'the connection was reset' }],
     ['silence', () => {}, { kind: 'unavailable', reason: SILENT }],
   ])('has its answer for %s, asked once', async (_, reply, answer) => {
     const server = await serveHttp(reply);
@@ -553,9 +512,7 @@ describe('a transaction', () => {
 
   it("has a reason without the person's number and address", () => {
     const reason = 'Account payer@example.com (+237 677 00 00 01) is closed';
-    expect(toTransaction(transactionSchema.parse({ ...wire, reason })).reason).toBe(
-      'Account *** (***) is closed',
-    );
+    expect(toTransaction(transactionSchema.parse({ ...wire, reason })).reason).toBe('Account *** (***) is closed');
   });
 
   it('needs only its id and its status', () => {

@@ -164,8 +164,7 @@ describe('a notification in any form', () => {
   });
 
   it('may have its JSON in a file of a form', async () => {
-    const part =
-      'Content-Disposition: form-data; name="payload"; filename="a.json"\r\nContent-Type: application/json';
+    const part = 'Content-Disposition: form-data; name="payload"; filename="a.json"\r\nContent-Type: application/json';
     const body = `--boundary-1\r\n${part}\r\n\r\n${json}\r\n--boundary-1--\r\n`;
     expect(await read(body, { contentType: 'multipart/form-data; boundary=boundary-1' })).toEqual([named]);
   });

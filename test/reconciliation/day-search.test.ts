@@ -44,9 +44,7 @@ function searched(transactions: readonly Held[], amounts: readonly number[] = []
   for (let next = search.open[0]; next !== undefined; next = search.open[0]) {
     const { status, medium, amount } = next.filters;
     const isOldestFirst = next.newest !== undefined;
-    asked.push(
-      [search.range, isOldestFirst ? 'oldest' : 'newest', status, medium, amount].filter(Boolean).join(' '),
-    );
+    asked.push([search.range, isOldestFirst ? 'oldest' : 'newest', status, medium, amount].filter(Boolean).join(' '));
     const found = transactions.filter(
       (one) =>
         (!quirks.exclusive || search.range === 'around') &&
@@ -140,11 +138,7 @@ describe("the search for a day's transactions", () => {
       ...held(3, { medium: 'platform', amount: 700 }),
     ];
     const { asked, missed } = searched(day, [700, 900, 700]);
-    expect(asked.filter((one) => /\d$/.test(one))).toEqual([
-      'day newest 900',
-      'day oldest 900',
-      'day newest 700',
-    ]);
+    expect(asked.filter((one) => /\d$/.test(one))).toEqual(['day newest 900', 'day oldest 900', 'day newest 700']);
     expect(missed.every(({ amount }) => amount === 500)).toBe(true);
   });
 
@@ -179,12 +173,7 @@ describe("the search for a day's transactions", () => {
 
   it("goes round what can't be read, and says so", () => {
     const first = afterAnswer(BEGUN_SEARCH, 'unreadable', []);
-    expect(first.open.map(({ filters }) => filters.status)).toEqual([
-      'SUCCESSFUL',
-      'FAILED',
-      'EXPIRED',
-      'CREATED',
-    ]);
+    expect(first.open.map(({ filters }) => filters.status)).toEqual(['SUCCESSFUL', 'FAILED', 'EXPIRED', 'CREATED']);
     expect(first.gaps.map(describeGap)).toEqual([
       expect.stringMatching(/status PENDING.*: the provider's answer can't be read$/),
     ]);

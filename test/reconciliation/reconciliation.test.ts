@@ -35,9 +35,7 @@ const kinds = (one: DayPayment, shown: readonly Transaction[] | undefined) =>
 
 describe('a payment in a statement', () => {
   it('has the fee that follows from what the provider left of it', () => {
-    const { line, findings } = compare(payment(), [
-      transaction({ medium: 'mobile money', financialTransId: '4711' }),
-    ]);
+    const { line, findings } = compare(payment(), [transaction({ medium: 'mobile money', financialTransId: '4711' })]);
     expect(findings).toEqual([]);
     expect(line).toEqual({
       id: ID,
@@ -95,12 +93,8 @@ describe('a payment in a statement', () => {
   });
 
   it("doesn't differ while neither has an end, nor by how it ended without money", () => {
-    expect(kinds(payment({ status: 'CREATED', final: false }), [transaction({ status: 'PENDING' })])).toEqual(
-      [],
-    );
-    expect(kinds(payment({ status: 'FAILED', final: false }), [transaction({ status: 'FAILED' })])).toEqual(
-      [],
-    );
+    expect(kinds(payment({ status: 'CREATED', final: false }), [transaction({ status: 'PENDING' })])).toEqual([]);
+    expect(kinds(payment({ status: 'FAILED', final: false }), [transaction({ status: 'FAILED' })])).toEqual([]);
     expect(kinds(payment({ status: 'FAILED' }), [transaction({ status: 'EXPIRED' })])).toEqual([]);
   });
 

@@ -1,12 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { PaymentId } from '../../src/payments/words/payment-id.js';
 import type { StatementLine } from '../../src/reconciliation/reconciliation.js';
-import {
-  type Difference,
-  type StatementParts,
-  statementOf,
-  toStatement,
-} from '../../src/reconciliation/statement.js';
+import { type Difference, type StatementParts, statementOf, toStatement } from '../../src/reconciliation/statement.js';
 
 let made = 0;
 const line = (given: Partial<StatementLine> = {}): StatementLine => ({

@@ -87,8 +87,7 @@ function recordsOf(numbers: readonly number[]): Records {
   return { runsCreated } as unknown as Records;
 }
 
-const numbers = (from: number, before: number) =>
-  Array.from({ length: before - from }, (_, index) => from + index);
+const numbers = (from: number, before: number) => Array.from({ length: before - from }, (_, index) => from + index);
 
 const read = async (inTemporal: readonly number[], inRecords: readonly number[], max: number) => {
   const { payments, cutOff } = await paymentsOfDay(

@@ -46,9 +46,7 @@ class Stored {
       this.#underway -= 1;
     }
     if (text.startsWith('SELECT run_id')) {
-      return this.#rows
-        .filter((row) => row.day === first && row.version === (version ?? row.version))
-        .slice(-1);
+      return this.#rows.filter((row) => row.day === first && row.version === (version ?? row.version)).slice(-1);
     }
     this.given.push(String(first));
     return this.#rows.filter((row) => row.run_id === first);

@@ -36,17 +36,11 @@ const direct = (name: string): DirectOrder => ({
 });
 
 /** A payment that has ended, as the recorder reads it. */
-function recordOf(
-  order: DirectOrder | LinkOrder,
-  given: Partial<PaymentRecord> = {},
-  at = NOON,
-): PaymentRecord {
+function recordOf(order: DirectOrder | LinkOrder, given: Partial<PaymentRecord> = {}, at = NOON): PaymentRecord {
   const state: PaymentState = {
     ...openPayment(order, terms, at),
     phase: { kind: 'ended', status: 'SUCCESSFUL', checks: [] },
-    notifications: [
-      { number: 1, type: 'payment.succeeded', at: at + 60_000, delivery: { kind: 'noAddress', at } },
-    ],
+    notifications: [{ number: 1, type: 'payment.succeeded', at: at + 60_000, delivery: { kind: 'noAddress', at } }],
   };
   const payment = toPayment(state);
   const { kind, status, final, amount, externalId, userId } = payment;
@@ -137,8 +131,7 @@ describe.each(Object.entries(recordsServers))('the records in %s', (_, start) =>
     await records.write([recordOf(direct('secret'))]);
     const text = await dump();
     expect(text).toContain('order-secret');
-    for (const word of [PHONE, 'Jane', 'jane', 'tickets', 'for Jane', 'digest-of'])
-      expect(text).not.toContain(word);
+    for (const word of [PHONE, 'Jane', 'jane', 'tickets', 'for Jane', 'digest-of']) expect(text).not.toContain(word);
   });
 
   it('have each event once, however often its payment is written', async () => {
@@ -324,9 +317,7 @@ describe.each(Object.entries(recordsServers))('the records in %s', (_, start) =>
     expect(rest).toEqual(all.slice(1));
     const since = await records.events({ owner: 'reader', after: 0, since: NOON + 3_600_000 }, 10);
     expect(since).toEqual(all.slice(1));
-    await expect(records.events({ owner: 'reader', after: 0, type: 'payment.failed' }, 10)).resolves.toEqual(
-      [],
-    );
+    await expect(records.events({ owner: 'reader', after: 0, type: 'payment.failed' }, 10)).resolves.toEqual([]);
     await expect(records.events({ owner: 'nobody', after: 0 }, 10)).resolves.toEqual([]);
   });
 
@@ -619,11 +610,7 @@ describe('records whose database takes connections and answers nothing', () => {
   afterAll(() => hanging.stop());
 
   it('say so, and keep nobody waiting for a key while somebody else asks whether they are back', async () => {
-    const records = Records.open(
-      `postgres://nobody@127.0.0.1:${hanging.port}/none`,
-      encryptedBy(key),
-      logger,
-    );
+    const records = Records.open(`postgres://nobody@127.0.0.1:${hanging.port}/none`, encryptedBy(key), logger);
     const away = expect.objectContaining({ name: 'RecordsUnavailableError' });
     const has = () => records.has('col_one' as PaymentId);
     await expect(has()).rejects.toEqual(away);

@@ -63,12 +63,7 @@ describe('a sandbox with a journal', () => {
     }
     clock.advanceTo(end);
   };
-  const send = async (
-    { url }: Life,
-    path: string,
-    body?: unknown,
-    who: keyof typeof services = 'collection',
-  ) => {
+  const send = async ({ url }: Life, path: string, body?: unknown, who: keyof typeof services = 'collection') => {
     const json = { 'content-type': 'application/json' };
     const response = await fetch(url + path, {
       headers: { ...credentials(who), ...json },
@@ -100,9 +95,7 @@ describe('a sandbox with a journal', () => {
 
     const second = await live(START + SECOND);
     expect(second.sandbox.ledger.findByLinkToken(token)?.transId).toBe(body.transId);
-    expect(second.sandbox.ledger.attempt(body.transId, { action: 'pay', phone: phones.succeeds }).kind).toBe(
-      'paid',
-    );
+    expect(second.sandbox.ledger.attempt(body.transId, { action: 'pay', phone: phones.succeeds }).kind).toBe('paid');
   });
 
   it('brings to its outcome what was pending, and tells of it, also when that fell due meanwhile', async () => {

@@ -11,8 +11,7 @@ const open = (options: { capacity?: number; settleDelayMs?: number } = {}) => {
   const clock = manualClock(START);
   const ledger = new Ledger({ clock, random: keyedRandom('ledger'), ...options });
   const draft = { amount: 1000, serviceName: 'Shop' };
-  const link = (userId?: string) =>
-    ledger.openLink({ ...draft, service: 'collection', method: 'link', userId });
+  const link = (userId?: string) => ledger.openLink({ ...draft, service: 'collection', method: 'link', userId });
   const direct = (outcome: TestOutcome) =>
     ledger.openPending({ ...draft, service: 'collection', method: 'direct' }, outcome);
   const pay = (entry: Entry, phone: string) => ledger.attempt(entry.transId, { action: 'pay', phone });
@@ -110,9 +109,7 @@ describe('a link in the ledger', () => {
     pay(entries[1], phones.fails);
     pay(entries[2], phones.stays);
     clock.advanceTo(START + DAY);
-    expect(entries.map(({ history }) => history.at(-1))).toEqual(
-      Array(3).fill({ status: 'EXPIRED', at: START + DAY }),
-    );
+    expect(entries.map(({ history }) => history.at(-1))).toEqual(Array(3).fill({ status: 'EXPIRED', at: START + DAY }));
   });
 
   it('takes an attempt that would settle at the very end as expired', () => {

@@ -21,19 +21,12 @@ describe('detectMedium', () => {
     expect(detectMedium(phone)).toBe(medium);
   });
 
-  it.each([
-    '620000000',
-    '660000000',
-    '640000000',
-    '222000000',
-    '67700000',
-    '6770000000',
-    '',
-    'abc',
-    '677 00 00 00',
-  ])('takes %p for none', (phone) => {
-    expect(detectMedium(phone)).toBeUndefined();
-  });
+  it.each(['620000000', '660000000', '640000000', '222000000', '67700000', '6770000000', '', 'abc', '677 00 00 00'])(
+    'takes %p for none',
+    (phone) => {
+      expect(detectMedium(phone)).toBeUndefined();
+    },
+  );
 });
 
 describe('readPhone', () => {

@@ -61,8 +61,7 @@ describe('the sandbox', () => {
   it('links to the public address when it has one, and else to its own', async () => {
     const there = await startSandbox({ publicUrl: 'https://pay.example.com/shop' });
     const here = await startSandbox();
-    const linkOf = async (running: typeof here) =>
-      textOf(await running.post('/initiate-pay', { amount: 100 }), 'link');
+    const linkOf = async (running: typeof here) => textOf(await running.post('/initiate-pay', { amount: 100 }), 'link');
     expect(await linkOf(there)).toMatch(/^https:\/\/pay\.example\.com\/shop\/pay\/[A-Za-z0-9]{32}$/);
     const link = await linkOf(here);
     expect(link.startsWith(`${here.url}/pay/`)).toBe(true);

@@ -41,9 +41,7 @@ describe("the sandbox's settings", () => {
     expect(readSettings({ ...credentials, SANDBOX_JOURNAL: '', SANDBOX_PORT: '' })).toMatchObject({
       SANDBOX_PORT: 4000,
     });
-    expect(mistakes({ ...credentials, PROVIDER_PAYOUT_API_KEY: '' })).toEqual([
-      'PROVIDER_PAYOUT_API_KEY is not set',
-    ]);
+    expect(mistakes({ ...credentials, PROVIDER_PAYOUT_API_KEY: '' })).toEqual(['PROVIDER_PAYOUT_API_KEY is not set']);
   });
 
   it.each([

@@ -1,10 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  outcomeOfAddress,
-  outcomeOfNumber,
-  TEST_ADDRESSES,
-  TEST_NUMBERS,
-} from '../../sandbox/test-outcome.js';
+import { outcomeOfAddress, outcomeOfNumber, TEST_ADDRESSES, TEST_NUMBERS } from '../../sandbox/test-outcome.js';
 
 const settles = (status: string, after: string | number) => ({ kind: 'settles', status, after });
 
@@ -34,12 +29,8 @@ describe('outcomeOfAddress', () => {
     const outcomes = Object.keys(TEST_ADDRESSES).flatMap((email) =>
       [0, 0.999].map((chance) => outcomeOfAddress(email, chance)),
     );
-    expect(
-      outcomes.filter((outcome) => outcome.kind === 'settles' && outcome.status === 'SUCCESSFUL'),
-    ).toHaveLength(4);
-    expect(
-      outcomes.filter((outcome) => outcome.kind === 'settles' && outcome.status === 'FAILED'),
-    ).toHaveLength(4);
+    expect(outcomes.filter((outcome) => outcome.kind === 'settles' && outcome.status === 'SUCCESSFUL')).toHaveLength(4);
+    expect(outcomes.filter((outcome) => outcome.kind === 'settles' && outcome.status === 'FAILED')).toHaveLength(4);
   });
 
   it('does not mind capitals', () => {

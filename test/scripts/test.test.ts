@@ -26,11 +26,7 @@ describe('npm test', () => {
     const child = spawn(process.execPath, [script, `--config=${config}`, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    const [output, , [code]] = await Promise.all([
-      text(child.stdout),
-      text(child.stderr),
-      once(child, 'close'),
-    ]);
+    const [output, , [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
     return { lastLine: output.trimEnd().split('\n').at(-1), code };
   }
 
@@ -40,10 +36,7 @@ describe('npm test', () => {
   });
 
   it('counts failed and skipped tests, and exits with 1', async () => {
-    await suite(
-      'mixed',
-      "test('a', () => {}); test('b', () => { throw new Error(); }); test.skip('c', () => {});",
-    );
+    await suite('mixed', "test('a', () => {}); test('b', () => { throw new Error(); }); test.skip('c', () => {});");
     expect(await run()).toEqual({ lastLine: '1 passed, 1 failed, 1 skipped', code: 1 });
   });
 
@@ -63,10 +56,7 @@ describe('npm test', () => {
     await suite('good', "test('one', () => {}); test('two', () => {});");
     await writeFile(join(folder, `test/${slow}.test.ts`), "test('three', () => {});");
     await mkdir(join(folder, 'test/docs'), { recursive: true });
-    await writeFile(
-      join(folder, 'test/docs/one.check.ts'),
-      "test('four', () => {}); test('five', () => {});",
-    );
+    await writeFile(join(folder, 'test/docs/one.check.ts'), "test('four', () => {}); test('five', () => {});");
     const all = await Promise.all([run(), run('--slow'), run(String(slow)), run('--all')]);
     expect(all.map(({ lastLine }) => lastLine)).toEqual([
       '2 passed, 0 failed',

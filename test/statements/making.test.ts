@@ -102,11 +102,7 @@ async function paid(amount: number): Promise<{ readonly id: PaymentId; readonly 
 }
 
 /** A transaction at the provider that is paid at once. */
-function transact(
-  amount: number,
-  externalId?: string,
-  medium: 'mobile money' | 'orange money' = 'mobile money',
-) {
+function transact(amount: number, externalId?: string, medium: 'mobile money' | 'orange money' = 'mobile money') {
   return stack.sandbox.ledger.openPending(
     {
       service: 'collection',
@@ -171,8 +167,7 @@ describe('the statement of a day', () => {
       (status) => status === 'SUCCESSFUL',
     );
     await eventually(
-      async () =>
-        (await api.ask('GET', '/v1/payments?status=SUCCESSFUL', { key: KEYS.operator })).body.data.length,
+      async () => (await api.ask('GET', '/v1/payments?status=SUCCESSFUL', { key: KEYS.operator })).body.data.length,
       (count) => count >= 2,
     );
 
@@ -245,19 +240,13 @@ describe('the statement of a day', () => {
     const { body: unmatched } = await api.ask('GET', '/v1/notifications/unmatched', { key: KEYS.operator });
     expect(unmatched.data).toHaveLength(1);
     expect((await records.statements.find(DAY, 1))?.version).toBe(1);
-    expect(await records.statements.list(undefined, 10)).toEqual([
-      expect.objectContaining({ date: DAY, version: 2 }),
-    ]);
+    expect(await records.statements.list(undefined, 10)).toEqual([expect.objectContaining({ date: DAY, version: 2 })]);
   });
 
   it('copes with more transactions than one search shows', async () => {
     await recorded(130, 900);
     await recorded(60, 1_100);
-    const strangers = [
-      transact(900),
-      transact(1_100, 'invoice-10'),
-      transact(2_500, undefined, 'orange money'),
-    ];
+    const strangers = [transact(900), transact(1_100, 'invoice-10'), transact(2_500, undefined, 'orange money')];
     const { statement } = await makeStatement();
     expect(statement.payments).toHaveLength(192);
     expect(statement.complete).toBe(true);
@@ -271,9 +260,7 @@ describe('the statement of a day', () => {
     expect(statement.payments).toHaveLength(292);
     expect(statement.complete).toBe(false);
     const { gaps, notCompared } = statement.services.collection.coverage;
-    expect(gaps).toContainEqual(
-      expect.stringMatching(/SUCCESSFUL, by mobile money, of 900 XAF: there are more than/),
-    );
+    expect(gaps).toContainEqual(expect.stringMatching(/SUCCESSFUL, by mobile money, of 900 XAF: there are more than/));
     // Each of those payments was asked for by itself.
     expect(notCompared).toBe(0);
     expect(statement.differences.filter(({ kind }) => kind === 'missing_at_provider')).toEqual([]);
@@ -461,9 +448,7 @@ describe('the schedule of statements', () => {
     expect(info.recentActions).toHaveLength(1);
     const started = info.recentActions[0]?.action.workflow;
     expect(started?.workflowId).toMatch(/^daily-statement-/);
-    const made = await client.workflow
-      .getHandle<() => Promise<MadeStatement>>(String(started?.workflowId))
-      .result();
+    const made = await client.workflow.getHandle<() => Promise<MadeStatement>>(String(started?.workflowId)).result();
     expect(made.date).toBe(DAY);
     await expect(records.statements.find(DAY, made.version)).resolves.toBeDefined();
     await handle.delete();

@@ -6,13 +6,7 @@ import { Registry } from 'prom-client';
 import { type AppOptions, createApi } from '../../src/api/app.js';
 import type { ApiProviders } from '../../src/api/route.js';
 import { Shutdown, serve } from '../../src/http/server.js';
-import {
-  type Merchant,
-  type MerchantLimits,
-  merchantsOfKeys,
-  type Scope,
-  sha256Of,
-} from '../../src/merchants.js';
+import { type Merchant, type MerchantLimits, merchantsOfKeys, type Scope, sha256Of } from '../../src/merchants.js';
 import type { PaymentTerms } from '../../src/payments/words/order.js';
 import { connectClient } from '../../src/temporal/connection.js';
 import type { Encryption } from '../../src/temporal/encryption.js';
@@ -190,8 +184,7 @@ export async function startApi(options: ApiUnderTestOptions = {}) {
     lines,
     /** The log's line of a request, which may come a moment after its answer. */
     async lineOf(requestId: string) {
-      const find = async () =>
-        lines.map((line) => JSON.parse(line)).find((line) => line.requestId === requestId);
+      const find = async () => lines.map((line) => JSON.parse(line)).find((line) => line.requestId === requestId);
       return await eventually(find, (line) => line !== undefined);
     },
     client,

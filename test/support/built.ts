@@ -31,9 +31,7 @@ export const START_PORTS = [
 
 /** Settings of ports, each with a free one. */
 export async function freePorts(names: readonly string[]): Promise<Record<string, string>> {
-  return Object.fromEntries(
-    await Promise.all(names.map(async (name) => [name, String(await freePort())] as const)),
-  );
+  return Object.fromEntries(await Promise.all(names.map(async (name) => [name, String(await freePort())] as const)));
 }
 
 export interface Ended {
@@ -84,9 +82,7 @@ export function startToRun(
   child.stderr.on('data', (text) => {
     complaints += String(text);
   });
-  const ended = once(child, 'exit').then(([code]) =>
-    Promise.reject(new Error(`ended with ${code}: ${complaints}`)),
-  );
+  const ended = once(child, 'exit').then(([code]) => Promise.reject(new Error(`ended with ${code}: ${complaints}`)));
   ended.catch(() => undefined);
   const printed = Promise.race([once(child.stdout, 'data'), ended]).then(([text]) => String(text));
   return { child, printed, said: () => all };

@@ -54,9 +54,9 @@ export class Visitor {
   }
 
   form(end: string) {
-    const form = [
-      ...this.page.matchAll(/<form[^>]*method="post" action="([^"]*)"[^>]*>(.*?)<\/form>/gs),
-    ].find(([, action = '']) => action.endsWith(end));
+    const form = [...this.page.matchAll(/<form[^>]*method="post" action="([^"]*)"[^>]*>(.*?)<\/form>/gs)].find(
+      ([, action = '']) => action.endsWith(end),
+    );
     const [, action, body = ''] = form ?? [];
     if (action === undefined) throw new Error(`the page has no form to ${end}:\n${this.page}`);
     const inputs = [...body.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)];

@@ -30,9 +30,7 @@ formats.default(ajv);
 ajv.addSchema(closed(document) as AnySchema, 'api');
 
 const pointer = (...parts: readonly (string | number)[]) =>
-  parts
-    .map((part) => `/${encodeURIComponent(String(part).replaceAll('~', '~0').replaceAll('/', '~1'))}`)
-    .join('');
+  parts.map((part) => `/${encodeURIComponent(String(part).replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('');
 
 const documentedRoutes = routes
   .filter(({ tag }) => tag !== undefined)
@@ -62,8 +60,7 @@ export function expectDocumented(method: string, address: string, received: Rece
     new Error(`not in the OpenAPI document: ${method} ${address} answered ${status}: ${what}\n${text}`);
   const path = new URL(address, 'http://api').pathname;
   const found = documentedRoutes.find(
-    (route) =>
-      route.pattern.test(path) && (method === 'HEAD' ? 'get' : method.toLowerCase()) === route.method,
+    (route) => route.pattern.test(path) && (method === 'HEAD' ? 'get' : method.toLowerCase()) === route.method,
   );
   const type = headers.get('content-type')?.split(';')[0] ?? 'no content type';
   if (found === undefined) {
@@ -88,10 +85,7 @@ export function expectDocumented(method: string, address: string, received: Rece
 }
 
 /** `fetch` from the API, with each response compared with the OpenAPI document. */
-export async function documentedFetch(
-  input: string | URL | Request,
-  init: RequestInit = {},
-): Promise<Response> {
+export async function documentedFetch(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
   const response = await fetch(input, init);
   const { status, headers } = response;
   const address = input instanceof Request ? input.url : String(input);
@@ -106,8 +100,7 @@ export async function documentedFetch(
  * @throws {Error} when the document has no such type, header, field or value.
  */
 export function expectDocumentedWebhook({ text, headers }: { text: string; headers?: Headers }): void {
-  const undocumented = (what: string) =>
-    new Error(`not in the OpenAPI document: ${what} of the webhook\n${text}`);
+  const undocumented = (what: string) => new Error(`not in the OpenAPI document: ${what} of the webhook\n${text}`);
   const { type } = JSON.parse(text);
   const webhook = document.webhooks[type]?.post;
   if (webhook === undefined) throw undocumented(`the type ${type}`);
@@ -124,11 +117,7 @@ export function expectDocumentedWebhook({ text, headers }: { text: string; heade
  * @throws {Error} when the schema has no such field or value, or there is none.
  */
 export function expectAt(place: readonly (string | number)[], text: string): void {
-  validate(
-    `#${pointer(...place)}`,
-    text,
-    (what) => new Error(`not what is at ${place.join(' ')}: ${what}\n${text}`),
-  );
+  validate(`#${pointer(...place)}`, text, (what) => new Error(`not what is at ${place.join(' ')}: ${what}\n${text}`));
 }
 
 /**

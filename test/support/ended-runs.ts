@@ -68,9 +68,7 @@ function toInfo({ id, closedAt, status, isStopped }: Run) {
   const memo = { requestId: 'request', fingerprint: 'digest' };
   return {
     execution: { workflowId: id, runId: `run-of-${id}` },
-    status: isStopped
-      ? Status.WORKFLOW_EXECUTION_STATUS_TERMINATED
-      : Status.WORKFLOW_EXECUTION_STATUS_COMPLETED,
+    status: isStopped ? Status.WORKFLOW_EXECUTION_STATUS_TERMINATED : Status.WORKFLOW_EXECUTION_STATUS_COMPLETED,
     startTime: timestamp(createdAt),
     closeTime: timestamp(closedAt),
     searchAttributes: { indexedFields: encodeUnifiedSearchAttributes(undefined, indexed) },

@@ -29,30 +29,7 @@ const CLASSES = [
     '\u001b',
     '\u0085',
   ],
-  ...[
-    '-',
-    '_',
-    '.',
-    ',',
-    ':',
-    ';',
-    '+',
-    '=',
-    '@',
-    '/',
-    '\\',
-    '?',
-    '#',
-    '&',
-    '%',
-    '|',
-    '~',
-    '^',
-    '$',
-    '*',
-    '!',
-    '`',
-  ],
+  ...['-', '_', '.', ',', ':', ';', '+', '=', '@', '/', '\\', '?', '#', '&', '%', '|', '~', '^', '$', '*', '!', '`'],
   ...['"', "'", '<', '>', '(', ')', '[', ']', '{', '}', '\ud800', '\udc00'],
   ...[
     'a.',
@@ -115,8 +92,7 @@ const aQuarterOf = (text: string) => text.slice(0, text.length / 4) + text.slice
  * Whether work on a text grows faster than the text: whether the whole takes much more than four times its quarter, or so
  * long that no machine is that slow. A busy machine takes longer for both, so that neither is judged by its time alone.
  */
-const growsTooFast = (whole: number, quarter: number) =>
-  whole > MAX_CPU_MS * 40 || whole > quarter * MAX_GROWTH;
+const growsTooFast = (whole: number, quarter: number) => whole > MAX_CPU_MS * 40 || whole > quarter * MAX_GROWTH;
 
 /** The CPU time that this process needs for a piece of work, in ms: the least of some tries, as others use the machine, too. */
 async function cpuMsOf(work: () => unknown): Promise<number> {

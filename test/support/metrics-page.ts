@@ -19,10 +19,7 @@ export function samplesOf(page: string): Sample[] {
   return lines.map((line) => {
     const [, name, labels = '', value] = LINE.exec(line) ?? [];
     if (name === undefined || value === undefined) throw new Error(`not a sample: ${line}`);
-    const pairs = [...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, key = '', text = '']) => [
-      key,
-      text,
-    ]);
+    const pairs = [...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, key = '', text = '']) => [key, text]);
     return { name, labels: Object.fromEntries(pairs), value: NOT_FINITE[value] ?? Number(value) };
   });
 }
@@ -30,8 +27,7 @@ export function samplesOf(page: string): Sample[] {
 /** The sum of the series of a metric that have these labels. @throws Error when there is none. */
 export function sumOf(page: string, name: string, labels: Readonly<Record<string, string>> = {}): number {
   const series = samplesOf(page).filter(
-    (sample) =>
-      sample.name === name && Object.entries(labels).every(([key, value]) => sample.labels[key] === value),
+    (sample) => sample.name === name && Object.entries(labels).every(([key, value]) => sample.labels[key] === value),
   );
   if (series.length === 0) throw new Error(`no ${name} with ${JSON.stringify(labels)}`);
   return series.reduce((total, { value }) => total + value, 0);

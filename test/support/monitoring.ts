@@ -3,8 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 
 /** The path of a file in deploy/. */
-export const deployed = (path: string): string =>
-  fileURLToPath(new URL(`../../deploy/${path}`, import.meta.url));
+export const deployed = (path: string): string => fileURLToPath(new URL(`../../deploy/${path}`, import.meta.url));
 
 const dashboardSchema = z.object({
   uid: z.string(),
@@ -51,8 +50,6 @@ export function namedSeries(text: string): NamedSeries[] {
     const matchers = [...selector.matchAll(MATCHER)]
       .filter(([, label = '', , value = '']) => !ADDED.has(label) && /^[\w|]+$/.test(value))
       .map(([, label = '', , value = '']) => value.split('|').map((one) => ({ [label]: one })));
-    return matchers.length === 0
-      ? [{ name, labels: {} }]
-      : matchers.flat().map((labels) => ({ name, labels }));
+    return matchers.length === 0 ? [{ name, labels: {} }] : matchers.flat().map((labels) => ({ name, labels }));
   });
 }

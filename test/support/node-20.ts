@@ -16,9 +16,7 @@ export async function findNode20(): Promise<string | undefined> {
 
 function nodesOfTheMachine(): string[] {
   const folders = (process.env.PATH ?? '').split(delimiter).filter((one) => !one.includes('node_modules'));
-  return [...new Set([...folders, '/usr/local/bin', '/usr/bin'])]
-    .map((one) => join(one, 'node'))
-    .filter(isProgram);
+  return [...new Set([...folders, '/usr/local/bin', '/usr/bin'])].map((one) => join(one, 'node')).filter(isProgram);
 }
 
 function isProgram(file: string): boolean {

@@ -212,12 +212,7 @@ export function recordingMerchant(answer: () => TryOutcome = () => ({ kind: 'del
 
 /** What a merchant and the provider say to the API. */
 function clientsOf(api: ApiUnderTest) {
-  const post = (
-    path: string,
-    body?: unknown,
-    idempotencyKey?: string,
-    key: string = KEYS.shop,
-  ): Promise<Answered> =>
+  const post = (path: string, body?: unknown, idempotencyKey?: string, key: string = KEYS.shop): Promise<Answered> =>
     api.ask('POST', path, {
       key,
       body,
@@ -261,9 +256,7 @@ function clientsOf(api: ApiUnderTest) {
     /** How often notifications have come to this, by the metrics. */
     async counted(result: string): Promise<number> {
       const text = await api.metrics();
-      return Number(
-        new RegExp(`sanaga_provider_webhooks_total\\{result="${result}"\\} (\\d+)`).exec(text)?.[1],
-      );
+      return Number(new RegExp(`sanaga_provider_webhooks_total\\{result="${result}"\\} (\\d+)`).exec(text)?.[1]);
     },
     begun,
     asked,

@@ -1,9 +1,5 @@
 import { createActivities } from '../../src/activities/activities.js';
-import {
-  createPaymentWorker,
-  type PaymentWorker,
-  type PaymentWorkerOptions,
-} from '../../src/worker/payment-worker.js';
+import { createPaymentWorker, type PaymentWorker, type PaymentWorkerOptions } from '../../src/worker/payment-worker.js';
 import { CLOSED_URL, clientOf } from './local-servers.js';
 import { noMerchant } from './no-merchant.js';
 import { testEncryption } from './test-encryption.js';

@@ -141,10 +141,7 @@ export class PaymentWorld {
   private readonly onCall: (call: ProviderCall) => void;
   private readonly merchant: MerchantNotifier;
   /** By their version; under '' without one. */
-  private readonly workers = new Map<
-    string,
-    { readonly worker: PaymentWorker; readonly running: Promise<void> }
-  >();
+  private readonly workers = new Map<string, { readonly worker: PaymentWorker; readonly running: Promise<void> }>();
 
   private constructor(
     readonly env: TestWorkflowEnvironment,
@@ -192,8 +189,7 @@ export class PaymentWorld {
     api.on(
       'request',
       createApp({
-        client:
-          apiConnection === undefined ? client : new Client({ connection: apiConnection, dataConverter }),
+        client: apiConnection === undefined ? client : new Client({ connection: apiConnection, dataConverter }),
         taskQueue: 'payments',
         namespace: 'default',
         terms,
@@ -237,16 +233,7 @@ export class PaymentWorld {
       () => env.teardown(),
       stopServer,
     ];
-    const world = new PaymentWorld(
-      env,
-      client,
-      sandbox,
-      clock,
-      { api, provider },
-      closing,
-      options,
-      crashServer,
-    );
+    const world = new PaymentWorld(env, client, sandbox, clock, { api, provider }, closing, options, crashServer);
     await world.startWorker(options.version);
     return world;
   }
@@ -261,8 +248,7 @@ export class PaymentWorld {
     for (const server of Object.values(this.servers)) await closeServer(server);
     for (const close of this.closing) await close();
     for (const response of this.responses) expectDocumented(...response);
-    for (const notification of this.notifications)
-      expectDocumentedWebhook({ text: webhookBody(notification) });
+    for (const notification of this.notifications) expectDocumentedWebhook({ text: webhookBody(notification) });
   }
 
   async startWorker(version?: WorkerVersion): Promise<void> {
@@ -276,9 +262,7 @@ export class PaymentWorld {
     const activities = createActivities({ providers, merchant, restoredAt });
     // The SDK takes two workers of one queue on one connection for a mistake.
     const connection =
-      version === undefined
-        ? this.env.nativeConnection
-        : await NativeConnection.connect({ address: this.env.address });
+      version === undefined ? this.env.nativeConnection : await NativeConnection.connect({ address: this.env.address });
     const worker = await createPaymentWorker({
       connection,
       namespace: 'default',
@@ -442,9 +426,7 @@ export class PaymentWorld {
     const handle = this.client.workflow.getHandle(id);
     await Promise.race([
       handle.result(),
-      pause(PATIENCE_MS, undefined, { ref: false }).then(() =>
-        Promise.reject(new Error(`${id} did not end`)),
-      ),
+      pause(PATIENCE_MS, undefined, { ref: false }).then(() => Promise.reject(new Error(`${id} did not end`))),
     ]);
     if (scenario !== undefined) await saveHistory(scenario, await handle.fetchHistory());
     return await this.historyOf(id);
@@ -529,12 +511,7 @@ async function observedConnection(
   return supportsTimeSkipping ? withEmptyIndex(connection) : connection;
 }
 
-function providerClients(
-  url: string,
-  timeoutMs: number,
-  onCall?: (call: ProviderCall) => void,
-  tracing?: Tracing,
-) {
+function providerClients(url: string, timeoutMs: number, onCall?: (call: ProviderCall) => void, tracing?: Tracing) {
   const common = { url, timeoutMs, onCall, traceCall: tracing && traceProviderCalls(tracing) };
   return {
     collection: createProviderClient({ service: 'collection', ...CREDENTIALS.collection, ...common }),

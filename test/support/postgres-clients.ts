@@ -9,7 +9,5 @@ import { findOnPath } from '../../stack/temporal/executables.js';
 export async function pathWithPostgresClients(): Promise<string> {
   const PATH = `${DEBIAN_POSTGRES}:${process.env.PATH}`;
   if ((await findOnPath('pg_restore', { PATH })) !== undefined) return PATH;
-  throw new Error(
-    "PostgreSQL's client programs are not installed. Install them: apt-get install postgresql-client-15",
-  );
+  throw new Error("PostgreSQL's client programs are not installed. Install them: apt-get install postgresql-client-15");
 }

@@ -13,8 +13,7 @@ export function commandsOf(pattern: RegExp, chapter?: string): string {
   const [text, ...others] = blocksOf(chapter)
     .filter(({ language, text }) => language === 'sh' && pattern.test(text))
     .map((block) => block.text);
-  if (text === undefined || others.length > 0)
-    throw new Error(`${1 + others.length} blocks match ${pattern}`);
+  if (text === undefined || others.length > 0) throw new Error(`${1 + others.length} blocks match ${pattern}`);
   return text;
 }
 

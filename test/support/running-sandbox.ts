@@ -97,8 +97,7 @@ export async function startSandbox(options: Partial<SandboxOptions> = {}): Promi
     send,
     get: (path, who = 'collection') => send(path, { headers: credentials(who) }),
     post: (path, body, who = 'collection') => send(path, json('POST', body, credentials(who))),
-    operator: (method, path, body) =>
-      send(`/_sandbox${path}`, body === undefined ? { method } : json(method, body)),
+    operator: (method, path, body) => send(`/_sandbox${path}`, body === undefined ? { method } : json(method, body)),
   };
 }
 
@@ -106,8 +105,7 @@ export async function startSandbox(options: Partial<SandboxOptions> = {}): Promi
 export const transactionOf = (reply: Reply): WireTransaction => transactionSchema.parse(reply.body);
 
 /** The transactions that a reply carries. */
-export const transactionsOf = (reply: Reply): WireTransaction[] =>
-  transactionSchema.array().parse(reply.body);
+export const transactionsOf = (reply: Reply): WireTransaction[] => transactionSchema.array().parse(reply.body);
 
 /** The string `field` of a reply. */
 export const textOf = (reply: Reply, field: string): string =>

@@ -27,12 +27,7 @@ export interface RunningStack {
   readonly secrets: Secrets;
   readonly client: Client;
   /** A request to the API, with the merchant's key, whose response is compared with the OpenAPI document. */
-  call(
-    method: 'GET' | 'POST',
-    path: string,
-    body?: unknown,
-    headers?: Record<string, string>,
-  ): Promise<Response>;
+  call(method: 'GET' | 'POST', path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
   /** What the provider knows of a payment: every transaction that carries its id. */
   transactionsOf(id: string): Promise<LedgerEntry[]>;
   /** All that the processes have written. */
@@ -135,9 +130,7 @@ export async function bringUp(
     },
     async recordedBytes() {
       const files = await readdir(recordsFolder ?? '', { recursive: true, withFileTypes: true });
-      const contents = files
-        .filter((file) => file.isFile())
-        .map((file) => readFile(join(file.parentPath, file.name)));
+      const contents = files.filter((file) => file.isFile()).map((file) => readFile(join(file.parentPath, file.name)));
       return Buffer.concat(await Promise.all(contents));
     },
     async logs() {

@@ -4,12 +4,7 @@ import type { Actor, PaymentEvent, Reply, Todo } from '../../src/payments/machin
 import { EMPTY_TIMELINE, recordStep, type Timeline } from '../../src/payments/views/timeline.js';
 import type { Force } from '../../src/payments/words/decision.js';
 import type { PaymentOrder, PaymentTerms } from '../../src/payments/words/order.js';
-import type {
-  ExpiryAnswer,
-  InitiationOutcome,
-  ListAnswer,
-  StatusAnswer,
-} from '../../src/payments/words/outcome.js';
+import type { ExpiryAnswer, InitiationOutcome, ListAnswer, StatusAnswer } from '../../src/payments/words/outcome.js';
 import type { PaymentEventType, PaymentStatus } from '../../src/payments/words/payment.js';
 import type { TransId } from '../../src/payments/words/payment-id.js';
 import {

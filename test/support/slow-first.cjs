@@ -25,9 +25,7 @@ const ORDER = [
 ];
 
 const rank = ({ path }) => {
-  const place = ORDER.findIndex(
-    (suite) => /\.(test|check)\.ts$/.test(path) && path.includes(`/test/${suite}.`),
-  );
+  const place = ORDER.findIndex((suite) => /\.(test|check)\.ts$/.test(path) && path.includes(`/test/${suite}.`));
   return place === -1 ? ORDER.length : place;
 };
 

@@ -1,11 +1,4 @@
-import {
-  CancellationScope,
-  condition,
-  defineSignal,
-  isCancellation,
-  setHandler,
-  sleep,
-} from '@temporalio/workflow';
+import { CancellationScope, condition, defineSignal, isCancellation, setHandler, sleep } from '@temporalio/workflow';
 
 /** Workflows that show what a thread does with them. */
 
@@ -26,9 +19,7 @@ export async function waitTwice(cancels: boolean): Promise<string[]> {
       seen.push(`${name} ${CancellationScope.current() === scope ? 'kept' : 'lost'} its scope`);
       await sleep('1 hour');
     });
-    void waiting.catch((error: unknown) =>
-      seen.push(`${name} ${isCancellation(error) ? 'cancelled' : 'failed'}`),
-    );
+    void waiting.catch((error: unknown) => seen.push(`${name} ${isCancellation(error) ? 'cancelled' : 'failed'}`));
     return scope;
   });
   await condition(() => seen.length === 2);

@@ -18,29 +18,14 @@ export interface Authority extends Certificate {
 export async function createAuthority(folder: string, name: string): Promise<Authority> {
   const own = { cert: join(folder, `${name}.crt`), key: join(folder, `${name}.key`) };
   const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-  await openssl(
-    'req',
-    '-x509',
-    ...newKey,
-    '-subj',
-    `/CN=${name}`,
-    '-days',
-    '2',
-    '-keyout',
-    own.key,
-    '-out',
-    own.cert,
-  );
+  await openssl('req', '-x509', ...newKey, '-subj', `/CN=${name}`, '-days', '2', '-keyout', own.key, '-out', own.cert);
   return {
     ...own,
     async issue(subject) {
       const issued = { cert: join(folder, `${subject}.crt`), key: join(folder, `${subject}.key`) };
       const request = join(folder, `${subject}.csr`);
       const extensions = join(folder, `${subject}.ext`);
-      await writeFile(
-        extensions,
-        'basicConstraints=CA:FALSE\nsubjectAltName=IP:127.0.0.1,DNS:temporal.example\n',
-      );
+      await writeFile(extensions, 'basicConstraints=CA:FALSE\nsubjectAltName=IP:127.0.0.1,DNS:temporal.example\n');
       await openssl('req', ...newKey, '-subj', `/CN=${subject}`, '-keyout', issued.key, '-out', request);
       const signing = ['-CA', own.cert, '-CAkey', own.key, '-CAcreateserial', '-days', '2'];
       await openssl('x509', '-req', '-in', request, ...signing, '-extfile', extensions, '-out', issued.cert);

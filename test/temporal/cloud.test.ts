@@ -186,9 +186,7 @@ describe('a server that asks for an API key', () => {
     };
     front.calls.length = 0;
     expect(await reaches(settings)).toEqual([true, true]);
-    expect(new Set(front.calls.map(({ authorization }) => authorization))).toEqual(
-      new Set([`Bearer ${API_KEY}`]),
-    );
+    expect(new Set(front.calls.map(({ authorization }) => authorization))).toEqual(new Set([`Bearer ${API_KEY}`]));
     const described = front.calls.find((call) => call[':path']?.endsWith('/DescribeNamespace'));
     expect(described?.['temporal-namespace']).toBe('default');
   });

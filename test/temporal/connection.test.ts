@@ -152,16 +152,11 @@ describe('the Temporal target', () => {
     await writeFile(file, 'a-key-of-a-file\n');
     const env = { HOME: home, TEMPORAL_API_KEY: '', TEMPORAL_API_KEY_FILE: file };
     expect(loadTemporalTarget(withTemporalApiKey(env))).toMatchObject({ apiKey: 'a-key-of-a-file' });
-    expect(loadTemporalTarget(withTemporalApiKey({ ...env, TEMPORAL_API_KEY_FILE: '' }))).not.toHaveProperty(
-      'apiKey',
-    );
+    expect(loadTemporalTarget(withTemporalApiKey({ ...env, TEMPORAL_API_KEY_FILE: '' }))).not.toHaveProperty('apiKey');
   });
 
   it.each([
-    [
-      { TEMPORAL_API_KEY: 'a-key', TEMPORAL_API_KEY_FILE: '/nowhere' },
-      /can't be set together with TEMPORAL_API_KEY/,
-    ],
+    [{ TEMPORAL_API_KEY: 'a-key', TEMPORAL_API_KEY_FILE: '/nowhere' }, /can't be set together with TEMPORAL_API_KEY/],
     [{ TEMPORAL_API_KEY_FILE: '/nowhere' }, /^TEMPORAL_API_KEY_FILE can't be read: ENOENT$/],
     [{ TEMPORAL_API_KEY_FILE: '/dev/null' }, /^TEMPORAL_API_KEY_FILE is empty$/],
   ])('takes it for a mistake: %j', (env, message) => {

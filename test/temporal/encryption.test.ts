@@ -16,8 +16,7 @@ import { freshKey } from '../support/test-encryption.js';
 const ORDER = { phone: '677123456', name: 'Awa Mballa', email: 'awa@example.cm', amount: 5_000 };
 
 const payloadOf = (value: unknown): Payload => defaultPayloadConverter.toPayload(value);
-const contentOf = (payload: Payload | undefined): unknown =>
-  payload && defaultPayloadConverter.fromPayload(payload);
+const contentOf = (payload: Payload | undefined): unknown => payload && defaultPayloadConverter.fromPayload(payload);
 
 const codecWith = (keys: readonly EncryptionKey[], isOn = true) =>
   new EncryptionCodec({ keys: keysOf(keys), isOn } satisfies Encryption);
@@ -56,10 +55,7 @@ describe('an encrypted payload', () => {
     const { metadata, data } = await encrypted(ORDER, key);
     const text = Buffer.from(data ?? []).toString('latin1');
     for (const value of Object.values(ORDER)) expect(text).not.toContain(String(value));
-    const shown = Object.entries(metadata ?? {}).map(([name, value]) => [
-      name,
-      Buffer.from(value).toString(),
-    ]);
+    const shown = Object.entries(metadata ?? {}).map(([name, value]) => [name, Buffer.from(value).toString()]);
     expect(Object.fromEntries(shown)).toEqual({
       encoding: 'binary/encrypted',
       'encryption-key-id': '2026-11',

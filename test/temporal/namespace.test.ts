@@ -107,9 +107,7 @@ describe('a namespace that payments are to live in', () => {
       workflowService: {
         describeNamespace: workflowService.describeNamespace.bind(workflowService),
         countWorkflowExecutions: workflowService.countWorkflowExecutions.bind(workflowService),
-        updateNamespace: may('updateNamespace')
-          ? workflowService.updateNamespace.bind(workflowService)
-          : refuse,
+        updateNamespace: may('updateNamespace') ? workflowService.updateNamespace.bind(workflowService) : refuse,
       },
       operatorService: {
         listSearchAttributes: may('listSearchAttributes')

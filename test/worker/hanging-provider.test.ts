@@ -26,9 +26,7 @@ const count = (kind: string) => tries.filter((one) => one.kind === kind).length;
 const wasSent = (id: string) => tries.some((one) => one.id === id && one.kind !== 'notSent');
 
 async function pay(times: number): Promise<readonly string[]> {
-  const made = await Promise.all(
-    Array.from({ length: times }, () => stack.hasty.post('/v1/payouts', payout)),
-  );
+  const made = await Promise.all(Array.from({ length: times }, () => stack.hasty.post('/v1/payouts', payout)));
   return made.map(({ body }) => body.id);
 }
 

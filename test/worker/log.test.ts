@@ -26,9 +26,7 @@ describe("a line of Temporal's SDK in the worker's log", () => {
 
   it("has the message of its error's cause", () => {
     const cause = new DecryptionError('the key is missing');
-    expect(logged({ error: ApplicationFailure.fromError(cause) }).err.message).toContain(
-      'the key is missing',
-    );
+    expect(logged({ error: ApplicationFailure.fromError(cause) }).err.message).toContain('the key is missing');
   });
 
   it("names the payment, and other workflows by their workflow's id", () => {
@@ -65,11 +63,9 @@ describe("a line of Temporal's SDK in the worker's log", () => {
   });
 
   it("has the core's own failure of a task, and none that the core quotes", () => {
-    const own =
-      'Failure { message: "[TMPRL1100] Nondeterminism error", encoded_attributes: None, cause: None }';
+    const own = 'Failure { message: "[TMPRL1100] Nondeterminism error", encoded_attributes: None, cause: None }';
     expect(logged({ failure: own })).toMatchObject({ failure: own });
-    const quoted =
-      'Failure { message: "Encoded failure", encoded_attributes: Some([eyJtZXNz]), cause: None }';
+    const quoted = 'Failure { message: "Encoded failure", encoded_attributes: Some([eyJtZXNz]), cause: None }';
     expect(logged({ failure: quoted })).not.toHaveProperty('failure');
   });
 });

@@ -79,9 +79,7 @@ describe('a thread that runs workflows', () => {
       }
     };
     expect(await ask('payments-by-default')).toMatch(/stack traces are not enabled/);
-    expect(await ask('payments-with-call-stacks', { callStacks: true })).toMatch(
-      /at .*thread-workflows\.ts:\d+/,
-    );
+    expect(await ask('payments-with-call-stacks', { callStacks: true })).toMatch(/at .*thread-workflows\.ts:\d+/);
   });
 
   it('ends though the last call went into a workflow that was never dropped', async () => {

@@ -76,13 +76,7 @@ const by =
   (...words: readonly string[]): Command =>
   (id, activity) => [...words, '--workflow-id', id, '--activity-id', activity];
 
-const anyNumberOfAttempts = by(
-  'update-options',
-  '--retry-maximum-attempts',
-  '0',
-  '--retry-initial-interval',
-  '1s',
-);
+const anyNumberOfAttempts = by('update-options', '--retry-maximum-attempts', '0', '--retry-initial-interval', '1s');
 
 /** What an operator can do to an activity, one command after another. */
 const ACTIONS: Readonly<Record<string, readonly Command[]>> = {
@@ -141,8 +135,7 @@ const until = (id: string, expected: (payment: { transId?: unknown; status: stri
     PATIENCE_MS,
   );
 
-const wordsOf = (id: string) =>
-  world.notifications.filter(({ payment }) => payment.id === id).map(({ type }) => type);
+const wordsOf = (id: string) => world.notifications.filter(({ payment }) => payment.id === id).map(({ type }) => type);
 
 async function beginAll(kind: keyof typeof losing): Promise<(readonly [action: string, id: string])[]> {
   const begun: (readonly [string, string])[] = [];

@@ -62,9 +62,7 @@ describe.each(kinds)('an ambiguous $name', ({ name, endpoint, order }) => {
       await world.pass(10 * HOUR);
       expect(world.transactionsOf(payment.id)).toEqual([]);
       expect((await world.get(`/v1/payments/${payment.id}`)).body.status).toBe('REVIEW');
-      const notified = world.notifications
-        .filter((event) => event.payment.id === payment.id)
-        .map(({ type }) => type);
+      const notified = world.notifications.filter((event) => event.payment.id === payment.id).map(({ type }) => type);
       expect(notified).toEqual(['payment.review']);
     },
   );
@@ -132,9 +130,7 @@ describe.each(kinds)('an ambiguous $name', ({ name, endpoint, order }) => {
     expect(body.status).not.toBe('FAILED');
     await world.pass(5 * MINUTE);
     expect(await world.untilStatus(payment.id, 'REVIEW')).toMatchObject({
-      reason: expect.stringContaining(
-        "it couldn't be looked up whether the provider has another transaction",
-      ),
+      reason: expect.stringContaining("it couldn't be looked up whether the provider has another transaction"),
     });
     world.sandbox.faults.clear();
     await world.pass(2 * HOUR);

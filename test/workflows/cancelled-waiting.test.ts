@@ -1,14 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type Act, actOf, byRequest } from '../../lab/explore/workflow-commands.js';
-import {
-  activityJob,
-  cancelJob,
-  type Job,
-  startJob,
-  updateJob,
-  WorkflowVm,
-} from '../../lab/explore/workflow-vm.js';
+import { activityJob, cancelJob, type Job, startJob, updateJob, WorkflowVm } from '../../lab/explore/workflow-vm.js';
 import { initiationUpdate, outcomeUpdate } from '../../src/workflows/messages.js';
 import { workflowBundle } from '../support/bundle-workflows.js';
 import { payoutOrder, START, terms } from '../support/orders.js';

@@ -16,8 +16,7 @@ const link = (more: object = {}): Promise<Payment> =>
   world.begin('collections', { method: 'link', amount: 5_000, ...more });
 
 /** The statuses the provider was asked about, how often. */
-const looks = (payment: Payment) =>
-  world.transactionsOf(payment.id).map(({ statusCalls }) => statusCalls.answered);
+const looks = (payment: Payment) => world.transactionsOf(payment.id).map(({ statusCalls }) => statusCalls.answered);
 
 describe('a collection by link', () => {
   it('is SUCCESSFUL when the payer pays, on the first notification', async () => {
@@ -47,9 +46,7 @@ describe('a collection by link', () => {
     await world.visit(payment, 'pay');
     expect(await world.untilStatus(payment.id, 'SUCCESSFUL')).toMatchObject({ final: true });
     await world.ended(payment.id, 'link-declined-then-paid');
-    const events = world.notifications
-      .filter((event) => event.payment.id === payment.id)
-      .map(({ type }) => type);
+    const events = world.notifications.filter((event) => event.payment.id === payment.id).map(({ type }) => type);
     expect(events).toEqual(['payment.attempt_failed', 'payment.succeeded']);
   });
 

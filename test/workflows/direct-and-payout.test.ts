@@ -44,9 +44,7 @@ describe('a direct collection', () => {
     await world.ended(payment.id, 'direct-polled-for-25-hours');
     const [transaction] = world.transactionsOf(payment.id);
     expect(transaction?.statusCalls.throttled).toBe(0);
-    const notified = world.notifications
-      .filter((event) => event.payment.id === payment.id)
-      .map(({ type }) => type);
+    const notified = world.notifications.filter((event) => event.payment.id === payment.id).map(({ type }) => type);
     expect(notified).toEqual(['payment.review', 'payment.succeeded']);
   });
 
@@ -61,21 +59,13 @@ describe('a direct collection', () => {
   it('takes up a notification that comes before the answer to its initiation', async () => {
     world.sandbox.faults.add({ fault: 'slow', endpoint: 'direct-pay', delayMs: 1_000 });
     const key = { 'idempotency-key': 'hint-before-answer' };
-    const answer = world.post(
-      '/v1/collections',
-      { method: 'direct', amount: 700, phone: STAYS_PENDING },
-      key,
-    );
-    const { externalId } = await world.untilTransaction(
-      ({ amount, status }) => amount === 700 && status === 'PENDING',
-    );
+    const answer = world.post('/v1/collections', { method: 'direct', amount: 700, phone: STAYS_PENDING }, key);
+    const { externalId } = await world.untilTransaction(({ amount, status }) => amount === 700 && status === 'PENDING');
     await world.settle(String(externalId), 'SUCCESSFUL');
     const { body: payment } = await answer;
     await world.untilStatus(payment.id, 'SUCCESSFUL');
     const events = await world.ended(payment.id, 'direct-hint-before-answer');
-    expect(events.indexOf('WORKFLOW_EXECUTION_SIGNALED')).toBeLessThan(
-      events.indexOf('ACTIVITY_TASK_COMPLETED'),
-    );
+    expect(events.indexOf('WORKFLOW_EXECUTION_SIGNALED')).toBeLessThan(events.indexOf('ACTIVITY_TASK_COMPLETED'));
     expect(events).not.toContain('TIMER_FIRED');
   });
 });

@@ -32,8 +32,7 @@ beforeAll(async () => {
       ...usual,
       initiatePay: async (...asked) =>
         isRefusing ? { kind: 'rejected', message: 'no', statusCode: 400 } : await usual.initiatePay(...asked),
-      lookUp: async (...asked) =>
-        isBlind ? { kind: 'listed', transactions: [] } : await usual.lookUp(...asked),
+      lookUp: async (...asked) => (isBlind ? { kind: 'listed', transactions: [] } : await usual.lookUp(...asked)),
     }),
   });
 });
@@ -89,8 +88,7 @@ const ways: readonly {
       world.sandbox.faults.add({ fault: 'wrongCredentials', endpoint: 'payout', rate: 1 });
       return (await world.post('/v1/payouts', { amount: 900, phone: '670000000' })).body;
     },
-    ask: (id) =>
-      handle(id).executeUpdate(expireUpdate, { args: [{ by: { role: 'merchant', name: 'shop' } }] }),
+    ask: (id) => handle(id).executeUpdate(expireUpdate, { args: [{ by: { role: 'merchant', name: 'shop' } }] }),
     turn: () => world.sandbox.faults.clear(),
     word: 'payment.failed',
   },
@@ -111,8 +109,7 @@ const ways: readonly {
   {
     name: 'a link that its merchant has ended',
     ordered: () => world.begin('collections', { method: 'link', amount: 5_000 }),
-    ask: (id) =>
-      handle(id).executeUpdate(expireUpdate, { args: [{ by: { role: 'merchant', name: 'shop' } }] }),
+    ask: (id) => handle(id).executeUpdate(expireUpdate, { args: [{ by: { role: 'merchant', name: 'shop' } }] }),
     turn: () => undefined,
     word: 'payment.expired',
   },
@@ -145,40 +142,37 @@ const ways: readonly {
 ];
 
 describe('Nothing final is told before what makes it true is durable:', () => {
-  it.each(ways)(
-    '$name stays what its merchant was told, though Temporal dies at that moment',
-    async (way) => {
-      const { ask, turn, word } = way;
-      let asked: Promise<unknown> = Promise.resolve();
-      const crashed = new Promise<void>((resolve, reject) => {
-        whileTold = async ({ type }) => {
-          if (type !== word) return;
-          whileTold = undefined;
-          await world
-            .crashTemporal(async () => {
-              await asked;
-              await turn();
-            })
-            .then(resolve, reject);
-        };
-      });
-      const { id } = await way.ordered();
-      const seen = watch(id);
-      if (ask !== undefined) asked = askOnce(() => ask(id));
-      await crashed;
-      const status = word === 'payment.expired' ? 'EXPIRED' : 'FAILED';
-      const payment = await world.until(id, ({ final }) => final);
-      expect(payment.status).toBe(status);
-      // Whatever was forgotten would be done by now.
-      await pause(2 * GRACE_MS);
-      expect((await world.get(`/v1/payments/${id}`)).body).toMatchObject({ status, final: true });
-      expect(await seen()).toEqual(new Set([status]));
-      const told = toldOf(id).filter(({ payment: { final } }) => final);
-      expect(new Set(told.map(({ type, payment: shown }) => `${type} ${shown.status}`))).toEqual(
-        new Set([`${word} ${status}`]),
-      );
-    },
-  );
+  it.each(ways)('$name stays what its merchant was told, though Temporal dies at that moment', async (way) => {
+    const { ask, turn, word } = way;
+    let asked: Promise<unknown> = Promise.resolve();
+    const crashed = new Promise<void>((resolve, reject) => {
+      whileTold = async ({ type }) => {
+        if (type !== word) return;
+        whileTold = undefined;
+        await world
+          .crashTemporal(async () => {
+            await asked;
+            await turn();
+          })
+          .then(resolve, reject);
+      };
+    });
+    const { id } = await way.ordered();
+    const seen = watch(id);
+    if (ask !== undefined) asked = askOnce(() => ask(id));
+    await crashed;
+    const status = word === 'payment.expired' ? 'EXPIRED' : 'FAILED';
+    const payment = await world.until(id, ({ final }) => final);
+    expect(payment.status).toBe(status);
+    // Whatever was forgotten would be done by now.
+    await pause(2 * GRACE_MS);
+    expect((await world.get(`/v1/payments/${id}`)).body).toMatchObject({ status, final: true });
+    expect(await seen()).toEqual(new Set([status]));
+    const told = toldOf(id).filter(({ payment: { final } }) => final);
+    expect(new Set(told.map(({ type, payment: shown }) => `${type} ${shown.status}`))).toEqual(
+      new Set([`${word} ${status}`]),
+    );
+  });
 });
 
 describe('a payment that hears of something while its merchant is being told', () => {

@@ -40,8 +40,7 @@ async function ask(method: 'GET' | 'POST', path: string, body?: unknown): Promis
 const payOut = (phone: string) => ask('POST', '/v1/payouts', { amount: 900, phone });
 /** Asks until the payment is as expected. While a new worker begins, the API may answer that it can't say. */
 async function until(id: string | undefined, expected: (payment: Shown) => boolean): Promise<Shown> {
-  const read = async () =>
-    paymentSchema.safeParse(await (await running.call('GET', `/v1/payments/${id}`)).json());
+  const read = async () => paymentSchema.safeParse(await (await running.call('GET', `/v1/payments/${id}`)).json());
   const shown = await eventually(read, ({ data }) => data !== undefined && expected(data), PATIENCE_MS);
   return paymentSchema.parse(shown.data);
 }

@@ -81,8 +81,7 @@ describe("a worker's metrics", () => {
     const payment = await world.begin('collections', { method: 'link', amount: 500, expiresIn: '2h' });
     const measured = async () => {
       const page = await registry.metrics();
-      const upTo = (le: string) =>
-        sumOf(page, 'sanaga_payment_outcome_seconds_bucket', { status: 'EXPIRED', le });
+      const upTo = (le: string) => sumOf(page, 'sanaga_payment_outcome_seconds_bucket', { status: 'EXPIRED', le });
       return [upTo('3600'), upTo('10800')];
     };
     const failed = await growth('sanaga_payment_outcome_seconds_count', {}, async () => {
@@ -111,9 +110,7 @@ describe("a worker's metrics", () => {
     });
     expect(failed).toBe(1);
     expect(ambiguous).toBeGreaterThanOrEqual(1);
-    expect(
-      sumOf(await registry.metrics(), 'sanaga_ambiguous_requests_total', { endpoint: 'direct-pay' }),
-    ).toBe(0);
+    expect(sumOf(await registry.metrics(), 'sanaga_ambiguous_requests_total', { endpoint: 'direct-pay' })).toBe(0);
   });
 
   it('count a question that has to wait for the status budget', async () => {

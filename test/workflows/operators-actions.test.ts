@@ -74,8 +74,7 @@ async function isLost(id: string, where: NonNullable<typeof lost>): Promise<void
 }
 
 /** The provider's list shows the next transaction too late to keep it from being sent again. */
-const hideFromList = () =>
-  world.sandbox.faults.add({ fault: 'listLag', endpoint: 'payout', delayMs: TEST_LIMIT_MS });
+const hideFromList = () => world.sandbox.faults.add({ fault: 'listLag', endpoint: 'payout', delayMs: TEST_LIMIT_MS });
 
 const temporal = () => world.client.workflowService;
 const namespace = 'default';

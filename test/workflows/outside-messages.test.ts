@@ -234,11 +234,7 @@ describe.each(Object.keys(workflows).filter((type) => type !== 'noPayment'))('a 
 
 describe('a workflow that somebody starts by hand', () => {
   /** What came of starting it: its failure, or that it runs. */
-  async function started(
-    workflowType: string,
-    payloads: readonly Payload[],
-    workflowId: string = randomUUID(),
-  ) {
+  async function started(workflowType: string, payloads: readonly Payload[], workflowId: string = randomUUID()) {
     await world.client.workflowService.startWorkflowExecution({
       namespace: 'default',
       workflowId,
@@ -263,8 +259,7 @@ describe('a workflow that somebody starts by hand', () => {
         if (BEGINS_WITH_NOTHING.includes(type) && (what === 'nothing' || type === 'noPayment')) continue;
         if (type === 'keepUnmatched' && what === 'a list') continue;
         // A day is left out.
-        if (type === 'makeStatement' && ['an object without anything', 'something deep'].includes(what))
-          continue;
+        if (type === 'makeStatement' && ['an object without anything', 'something deep'].includes(what)) continue;
         expect({ what, came: await started(type, payloads) }).toEqual({ what, came: 'FAILED' });
       }
     },
@@ -275,25 +270,20 @@ describe('a workflow that somebody starts by hand', () => {
     ['collectByLink', linkOrder],
     ['collectDirect', directOrder],
     ['payOut', payoutOrder],
-  ] as const)(
-    'sends nothing as %s when its id isn’t the order’s, or the order is another’s',
-    async (type, order) => {
-      const input = { terms, fingerprint: 'f', requestId: 'r' };
-      expect(await started(type, [json({ ...input, order })])).toBe('FAILED');
-      for (const other of [linkOrder, directOrder, payoutOrder].filter((one) => one !== order)) {
-        expect(await started(type, [json({ ...input, order: other })], `${other.id}-${type}`)).toBe('FAILED');
-      }
-      const carried = { ...openPayment(order, terms, Date.now()) };
-      expect(await started(type, [json({ ...input, order, carried })], order.id)).toBe('FAILED');
-      expect(world.transactionsOf(order.id)).toEqual([]);
-    },
-  );
+  ] as const)('sends nothing as %s when its id isn’t the order’s, or the order is another’s', async (type, order) => {
+    const input = { terms, fingerprint: 'f', requestId: 'r' };
+    expect(await started(type, [json({ ...input, order })])).toBe('FAILED');
+    for (const other of [linkOrder, directOrder, payoutOrder].filter((one) => one !== order)) {
+      expect(await started(type, [json({ ...input, order: other })], `${other.id}-${type}`)).toBe('FAILED');
+    }
+    const carried = { ...openPayment(order, terms, Date.now()) };
+    expect(await started(type, [json({ ...input, order, carried })], order.id)).toBe('FAILED');
+    expect(world.transactionsOf(order.id)).toEqual([]);
+  });
 
   it.each(['terms', 'fingerprint', 'requestId', 'carried'])('reopens nothing without %s', async (field) => {
     const id = `pay_without-${field}`;
-    expect(await started('reopenPayment', [json({ ...checkedLater(id), [field]: undefined })], id)).toBe(
-      'FAILED',
-    );
+    expect(await started('reopenPayment', [json({ ...checkedLater(id), [field]: undefined })], id)).toBe('FAILED');
   });
 
   it('reopens nothing of which any part can’t be read', async () => {

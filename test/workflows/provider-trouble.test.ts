@@ -98,9 +98,7 @@ describe('a payment in the provider’s trouble', () => {
     // All five are polled at about the same time. A notification of one that comes just before its poll breaks the time-skipping server,
     // which can't cancel a timer that fires in an open task.
     world.sandbox.faults.add({ fault: 'webhookDrop', rate: 1 });
-    const posts = Array.from({ length: 5 }, () =>
-      world.post('/v1/payouts', { amount: 900, phone: SUCCEEDS }),
-    );
+    const posts = Array.from({ length: 5 }, () => world.post('/v1/payouts', { amount: 900, phone: SUCCEEDS }));
     const held = (await Promise.all(posts)).map(({ status, body }): Payment => {
       expect([status, body.status]).toEqual([202, 'CREATED']);
       return body;
@@ -136,9 +134,7 @@ describe('a payment in the provider’s trouble', () => {
     await world.pass(10 * MINUTE);
     await world.untilStatus(payment.id, 'SUCCESSFUL');
     await world.ended(payment.id, 'link-status-backwards');
-    const notified = world.notifications
-      .filter((event) => event.payment.id === payment.id)
-      .map(({ type }) => type);
+    const notified = world.notifications.filter((event) => event.payment.id === payment.id).map(({ type }) => type);
     expect(notified).toEqual(['payment.attempt_failed', 'payment.succeeded']);
   });
 

@@ -58,9 +58,7 @@ async function asked<T>(
   ask: (id: string) => Promise<T>,
   news: (payments: readonly Payment[]) => Promise<void>,
 ): Promise<{ ids: readonly string[]; answers: T[] }> {
-  const payments = await Promise.all(
-    Array.from({ length: PAYMENTS }, () => world.begin('collections', ORDER)),
-  );
+  const payments = await Promise.all(Array.from({ length: PAYMENTS }, () => world.begin('collections', ORDER)));
   const ids = payments.map(({ id }) => id);
   await world.stopWorker();
   const answers = ids.map(ask);
@@ -88,29 +86,26 @@ const query = (id: string) =>
       () => 'refused',
     );
 
-describe.each(['timer', 'signal'] as const)(
-  'a query that waits for a worker while something happens (%s)',
-  (news) => {
-    it('changes nothing in the payment, which goes on: it is refused if it comes before the workflow task', async () => {
-      let rounds = 0;
-      let isRefused = false;
-      // Either comes first, as chance has it: a timer's payments are asked until one query came before its task.
-      do {
-        expect(++rounds).toBeLessThanOrEqual(ROUNDS);
-        const { ids, answers } = await asked(query, NEWS[news]);
-        isRefused = answers.includes('refused');
-        for (const id of ids) expect((await answered(id)).body.status).toBe('PENDING');
-        await expectReplayable(ids);
-      } while (news === 'timer' && !isRefused);
-    });
-
-    it('is answered all the same where the API asks it', async () => {
-      const { ids, answers } = await asked(answered, NEWS[news]);
-      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+describe.each(['timer', 'signal'] as const)('a query that waits for a worker while something happens (%s)', (news) => {
+  it('changes nothing in the payment, which goes on: it is refused if it comes before the workflow task', async () => {
+    let rounds = 0;
+    let isRefused = false;
+    // Either comes first, as chance has it: a timer's payments are asked until one query came before its task.
+    do {
+      expect(++rounds).toBeLessThanOrEqual(ROUNDS);
+      const { ids, answers } = await asked(query, NEWS[news]);
+      isRefused = answers.includes('refused');
+      for (const id of ids) expect((await answered(id)).body.status).toBe('PENDING');
       await expectReplayable(ids);
-    });
-  },
-);
+    } while (news === 'timer' && !isRefused);
+  });
+
+  it('is answered all the same where the API asks it', async () => {
+    const { ids, answers } = await asked(answered, NEWS[news]);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    await expectReplayable(ids);
+  });
+});
 
 describe('a payment that somebody stops while something happens to it', () => {
   it.each(['timer', 'signal'] as const)('can be read as it was before (%s)', async (news) => {

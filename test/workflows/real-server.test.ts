@@ -23,8 +23,7 @@ describe("a link collection's history on a real server", () => {
     const body = { method: 'link', amount: 5_000 };
     const key = { 'idempotency-key': 'again-and-again' };
     const first = await world.post('/v1/collections', body, key);
-    const length = async () =>
-      (await world.client.workflow.getHandle(first.body.id).describe()).historyLength;
+    const length = async () => (await world.client.workflow.getHandle(first.body.id).describe()).historyLength;
     const before = await length();
     for (let copy = 0; copy < 5; copy++) {
       const again = await world.post('/v1/collections', body, key);
@@ -59,8 +58,7 @@ async function eventsOf(id: string): Promise<Events> {
   return (await world.client.workflow.getHandle(id).fetchHistory()).events ?? [];
 }
 
-const endedActivities = (events: Events) =>
-  events.filter(({ activityTaskCompletedEventAttributes: ended }) => ended);
+const endedActivities = (events: Events) => events.filter(({ activityTaskCompletedEventAttributes: ended }) => ended);
 
 async function untilActivities(id: string, count: number): Promise<void> {
   while (endedActivities(await eventsOf(id)).length < count) await pause(20);

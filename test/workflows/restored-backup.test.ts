@@ -31,8 +31,7 @@ async function copyDatabase(from: 'now' | 'backup', to: 'now' | 'backup'): Promi
     await copyFile(join(folder, from, file), join(folder, to, file));
 }
 
-const order = async (path: 'collections' | 'payouts', body: object) =>
-  (await world.post(`/v1/${path}`, body)).body.id;
+const order = async (path: 'collections' | 'payouts', body: object) => (await world.post(`/v1/${path}`, body)).body.id;
 const taken = (id: string) => world.until(id, ({ transId }) => transId !== undefined);
 
 describe('payments that were ordered before a backup of Temporal, and sent since', () => {

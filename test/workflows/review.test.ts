@@ -169,9 +169,7 @@ describe('a notification that names a transaction', () => {
     const review = await world.untilStatus(payment.id, 'REVIEW');
     expect(review).toMatchObject({
       final: false,
-      reason: expect.stringMatching(
-        /^the payment ended as FAILED, and the provider now says that \S+ is SUCCESSFUL$/,
-      ),
+      reason: expect.stringMatching(/^the payment ended as FAILED, and the provider now says that \S+ is SUCCESSFUL$/),
     });
     const { body } = await resolve(payment, { action: 'match', transId: payment.transId });
     expect(body).toMatchObject({ status: 'SUCCESSFUL', final: true });

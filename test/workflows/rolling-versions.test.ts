@@ -49,9 +49,7 @@ async function eventually<T>(look: () => Promise<T | undefined>): Promise<T> {
 async function makeCurrent(buildId: string): Promise<void> {
   await eventually(async () => {
     const request = { namespace: 'default', deploymentName: DEPLOYMENT, buildId, identity: 'an operator' };
-    return await world.client.workflowService
-      .setWorkerDeploymentCurrentVersion(request)
-      .catch(() => undefined);
+    return await world.client.workflowService.setWorkerDeploymentCurrentVersion(request).catch(() => undefined);
   });
 }
 

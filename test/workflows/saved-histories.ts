@@ -3,11 +3,7 @@ import { fileURLToPath } from 'node:url';
 
 import { defaultPayloadConverter } from '@temporalio/common';
 import { type History, historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import {
-  type PaymentInput,
-  type PayoutLimitInput,
-  payoutLimitWorkflowId,
-} from '../../src/workflows/messages.js';
+import { type PaymentInput, type PayoutLimitInput, payoutLimitWorkflowId } from '../../src/workflows/messages.js';
 
 /** One history for each scenario, saved from the tests and replayed on every run. */
 const FOLDER = fileURLToPath(new URL('../histories/', import.meta.url));
@@ -22,9 +18,7 @@ export async function saveHistory(scenario: string, history: History): Promise<v
 }
 
 /** Each under the id that its workflow had, and the name of its scenario. */
-export async function savedHistories(): Promise<
-  { scenario: string; workflowId: string; history: History }[]
-> {
+export async function savedHistories(): Promise<{ scenario: string; workflowId: string; history: History }[]> {
   const files = (await readdir(FOLDER)).filter((name) => name.endsWith('.json')).sort();
   return await Promise.all(
     files.map(async (name) => {

@@ -55,29 +55,9 @@ const ACTIONS: Readonly<Record<string, readonly string[]>> = {
   metadata: ['metadata'],
   'reset to the first task': ['reset', '--type', 'FirstWorkflowTask', '--reason', 'tried'],
   'reset to the last task': ['reset', '--type', 'LastWorkflowTask', '--reason', 'tried'],
-  'reset without signals': [
-    'reset',
-    '--type',
-    'LastWorkflowTask',
-    '--reapply-exclude',
-    'Signal',
-    '--reason',
-    'tried',
-  ],
-  'reset without anything': [
-    'reset',
-    '--type',
-    'FirstWorkflowTask',
-    '--reapply-exclude',
-    'All',
-    '--reason',
-    'tried',
-  ],
-  'update-options to the current version': [
-    'update-options',
-    '--versioning-override-behavior',
-    'auto_upgrade',
-  ],
+  'reset without signals': ['reset', '--type', 'LastWorkflowTask', '--reapply-exclude', 'Signal', '--reason', 'tried'],
+  'reset without anything': ['reset', '--type', 'FirstWorkflowTask', '--reapply-exclude', 'All', '--reason', 'tried'],
+  'update-options to the current version': ['update-options', '--versioning-override-behavior', 'auto_upgrade'],
 };
 
 const AS = ['--type', 'payOut', '--task-queue', 'payments'];
@@ -178,9 +158,7 @@ const states: readonly {
 
 /** The final words that a merchant was given. */
 const wordsOf = (id: string) =>
-  new Set(
-    world.notifications.filter(({ payment }) => payment.id === id && payment.final).map(({ type }) => type),
-  );
+  new Set(world.notifications.filter(({ payment }) => payment.id === id && payment.final).map(({ type }) => type));
 
 async function expectOutcome(
   id: string,
@@ -210,19 +188,13 @@ async function tryEach(
 ): Promise<void> {
   const begun: [action: string, id: string][] = [];
   for (const action of Object.keys(actions)) begun.push([action, await state.begin()]);
-  await Promise.all(
-    begun.map(([action, id]) => temporal('workflow', ...(actions[action] ?? []), '--workflow-id', id)),
-  );
+  await Promise.all(begun.map(([action, id]) => temporal('workflow', ...(actions[action] ?? []), '--workflow-id', id)));
   for (const [, id] of begun) await state.finish(id);
   for (const [action, id] of begun) await expectOutcome(id, action, state);
 }
 
 describe.each(states)('$name', (state) => {
-  it(
-    'comes to its outcome, and to no other, whatever is done to its workflow',
-    () => tryEach(state, ACTIONS),
-    300_000,
-  );
+  it('comes to its outcome, and to no other, whatever is done to its workflow', () => tryEach(state, ACTIONS), 300_000);
 });
 
 describe.each(states.filter(({ name }) => name !== 'a payout that has ended'))('$name', (state) => {
@@ -356,13 +328,7 @@ describe('a payment whose workflow is set to a version that no worker has', () =
     const { id } = await world.begin('payouts', payout);
     const override = (...to: readonly string[]) =>
       temporal('workflow', 'update-options', '-w', id, '--versioning-override-behavior', ...to);
-    await override(
-      'pinned',
-      '--versioning-override-deployment-name',
-      'none',
-      '--versioning-override-build-id',
-      '1',
-    );
+    await override('pinned', '--versioning-override-deployment-name', 'none', '--versioning-override-build-id', '1');
     await world.settle(id, 'SUCCESSFUL');
     expect(await override('unspecified')).toMatchObject({ isDone: true });
     await world.untilStatus(id, 'SUCCESSFUL');
@@ -453,17 +419,7 @@ describe('the schedule of statements', () => {
     expect((await handle().describe()).state.paused).toBe(true);
     await schedule('toggle', '--unpause', '--reason', 'tried');
 
-    await schedule(
-      'update',
-      '--interval',
-      '1h',
-      '--type',
-      'nothing',
-      '--task-queue',
-      'nobodys',
-      '-w',
-      'nothing',
-    );
+    await schedule('update', '--interval', '1h', '--type', 'nothing', '--task-queue', 'nobodys', '-w', 'nothing');
     await startWorker();
     const { spec, action } = await handle().describe();
     expect({ spec, action }).toMatchObject({ spec: atMidnight, action: { taskQueue: 'payments' } });

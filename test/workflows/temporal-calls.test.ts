@@ -115,10 +115,7 @@ const REFUSED = [
 
 /** A service as it is when it runs: its types know it as a class. */
 const callsOf = (service: unknown) => Object.keys((service as { readonly methods: object }).methods);
-const CALLS = [
-  ...callsOf(workflowservice.v1.WorkflowService),
-  ...callsOf(operatorservice.v1.OperatorService),
-];
+const CALLS = [...callsOf(workflowservice.v1.WorkflowService), ...callsOf(operatorservice.v1.OperatorService)];
 
 describe('every call of Temporal’s API', () => {
   const named = [...Object.values(ROWS).flat(), ...REFUSED];
@@ -160,9 +157,9 @@ describe('Temporal’s server', () => {
     return world.client.withDeadline(
       Date.now() + 5_000,
       () =>
-        (world.client.workflowService as unknown as Record<string, (asked: object) => Promise<unknown>>)[
-          method
-        ]?.(asked) ?? Promise.reject(new Error(`there is no ${name}`)),
+        (world.client.workflowService as unknown as Record<string, (asked: object) => Promise<unknown>>)[method]?.(
+          asked,
+        ) ?? Promise.reject(new Error(`there is no ${name}`)),
     );
   }
 
@@ -179,8 +176,7 @@ describe('Temporal’s server', () => {
     const { id } = (await world.post('/v1/payouts', payout)).body;
     await eventually(
       async () =>
-        world.transactionsOf(id).length > 0 ||
-        (await world.get(`/v1/payments/${id}`)).body.status === 'REVIEW',
+        world.transactionsOf(id).length > 0 || (await world.get(`/v1/payments/${id}`)).body.status === 'REVIEW',
       (is) => is,
       60_000,
     );

@@ -36,8 +36,7 @@ const payment = DBOS.registerWorkflow(
 
 const RETRIED = { retriesAllowed: true, maxAttempts: 10, intervalSeconds: 1 };
 
-const confirm = (transId: string) =>
-  DBOS.runStep(() => paymentStatus(transId), { name: 'paymentStatus', ...RETRIED });
+const confirm = (transId: string) => DBOS.runStep(() => paymentStatus(transId), { name: 'paymentStatus', ...RETRIED });
 
 DBOS.setConfig({
   name: 'bench-dbos',

@@ -1,11 +1,4 @@
-import {
-  condition,
-  defineSignal,
-  defineUpdate,
-  proxyActivities,
-  setHandler,
-  sleep,
-} from '@temporalio/workflow';
+import { condition, defineSignal, defineUpdate, proxyActivities, setHandler, sleep } from '@temporalio/workflow';
 import type { Link, Order, Transaction } from '../payment-services.ts';
 import type * as activities from './activities.ts';
 

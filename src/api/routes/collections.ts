@@ -98,10 +98,7 @@ export const collectionBody = z
   .meta({ id: 'CollectionRequest' });
 
 /** The order that a parsed body describes. */
-export function toCollectionOrder(
-  id: PaymentId,
-  body: z.infer<typeof collectionBody>,
-): LinkOrder | DirectOrder {
+export function toCollectionOrder(id: PaymentId, body: z.infer<typeof collectionBody>): LinkOrder | DirectOrder {
   if (body.method === 'link') {
     const { expiresIn: expiresInMs, phone: _, medium: __, name: ___, ...order } = body;
     return { id, kind: 'collection', ...order, expiresInMs };
@@ -146,13 +143,11 @@ export const expireCollection = authenticatedRoute({
   tag: 'Collections',
   responses: {
     200: {
-      description:
-        'The link is EXPIRED, or the collection was withdrawn before it was sent: it is FAILED and final.',
+      description: 'The link is EXPIRED, or the collection was withdrawn before it was sent: it is FAILED and final.',
       schema: paymentSchema,
     },
     202: {
-      description:
-        "The provider hasn't answered yet, or the payment is being sent at this moment: read it later.",
+      description: "The provider hasn't answered yet, or the payment is being sent at this moment: read it later.",
       schema: paymentSchema,
     },
   },

@@ -96,10 +96,7 @@ export const phone = z
     pattern: '^[ ().-]*(?:(?:(?:\\+|00)[ ().-]*)?2[ ().-]*3[ ().-]*7[ ().-]*)?6(?:[ ().-]*[0-9]){8}[ ().-]*$',
   })
   .transform(
-    orInvalid(
-      nineDigits,
-      'must be a Cameroonian mobile number: nine digits beginning with 6, with or without +237',
-    ),
+    orInvalid(nineDigits, 'must be a Cameroonian mobile number: nine digits beginning with 6, with or without +237'),
   );
 
 /** The value that a text is read as; where there is none, the field is wrong. */
@@ -180,8 +177,7 @@ export const creationResponses = {
     schema: paymentSchema,
   },
   200: {
-    description:
-      'An earlier request with this Idempotency-Key created the payment, which is returned as it is now.',
+    description: 'An earlier request with this Idempotency-Key created the payment, which is returned as it is now.',
     headers: ['Location', 'Idempotent-Replayed'],
     schema: paymentSchema,
   },
@@ -267,18 +263,11 @@ function refusePersonalIds(order: PaymentOrder): void {
   const isPhone = (id: string) => (phone !== '' && id.includes(phone)) || MOBILE_NUMBER.test(id);
   // Of an address in another script than Latin, nothing may be left.
   const address = bare(email);
-  const isEmail = (id: string) =>
-    id !== '' && (id === bare(mailbox) || (address !== '' && id.includes(address)));
+  const isEmail = (id: string) => id !== '' && (id === bare(mailbox) || (address !== '' && id.includes(address)));
   const isName = (id: string) => bare(name) !== '' && id === bare(name);
   const errors = (['externalId', 'userId'] as const).flatMap((field) => {
     const id = bare(order[field] ?? '');
-    const what = isPhone(id)
-      ? 'phone number'
-      : isEmail(id)
-        ? 'e-mail address'
-        : isName(id)
-          ? 'name'
-          : undefined;
+    const what = isPhone(id) ? 'phone number' : isEmail(id) ? 'e-mail address' : isName(id) ? 'name' : undefined;
     const message = `must not be somebody's ${what}: identifiers are stored so that they can be searched for, and everything about a person is encrypted. Send one that says nothing by itself`;
     return what === undefined ? [] : [{ field, message }];
   });

@@ -97,10 +97,7 @@ interface Menu {
 
 const documentSchema = z.object({
   tags: z.array(z.object({ name: z.string() })),
-  paths: z.record(
-    z.string(),
-    z.record(z.string(), z.object({ summary: z.string(), tags: z.tuple([z.string()]) })),
-  ),
+  paths: z.record(z.string(), z.record(z.string(), z.object({ summary: z.string(), tags: z.tuple([z.string()]) }))),
 });
 
 /** The calls of the OpenAPI document, with their places as RapiDoc names them. */
@@ -175,9 +172,7 @@ ${Object.entries(PROBLEMS).map(
 
 /** Markdown of words and code, as HTML: what stands between backticks is code. */
 function withCode(markdown: string): readonly Html[] {
-  return markdown
-    .split('`')
-    .map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));
+  return markdown.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));
 }
 
 export const getErrors = publicRoute({

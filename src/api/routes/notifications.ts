@@ -113,8 +113,7 @@ function unacknowledgedRoute(
 /** So that an operator sees which merchants aren't reached. */
 export const listDueNotifications = unacknowledgedRoute('due', '/v1/notifications/due', {
   summary: 'Notifications that merchants have not acknowledged yet',
-  description:
-    'Payments may have one that are final, or have been in REVIEW or FAILED, and whose workflow still runs.',
+  description: 'Payments may have one that are final, or have been in REVIEW or FAILED, and whose workflow still runs.',
   operationId: 'listDueNotifications',
 });
 
@@ -173,8 +172,7 @@ async function resend(context: ApiContext, id: PaymentId, number: number, by: Ac
         if (ended?.state.notifications.some((notification) => notification.number === number)) return ended;
         throw noSuchNotification();
       },
-      send: (handle, updateId) =>
-        handle.executeUpdate(resendNotificationUpdate, { updateId, args: [{ number, by }] }),
+      send: (handle, updateId) => handle.executeUpdate(resendNotificationUpdate, { updateId, args: [{ number, by }] }),
       sendWithStart: (startWorkflowOperation, updateId) =>
         context.client.workflow.executeUpdateWithStart(resendNotificationUpdate, {
           updateId,

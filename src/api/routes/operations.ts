@@ -166,10 +166,7 @@ function known(answer: BalanceAnswer): Extract<BalanceAnswer, { kind: 'balance' 
       return answer;
     case 'refused':
     case 'unauthorized':
-      throw new ApiError(
-        'provider_refused',
-        `The provider refused the request for the balance: ${answer.message}`,
-      );
+      throw new ApiError('provider_refused', `The provider refused the request for the balance: ${answer.message}`);
     case 'throttled':
       throw providerUnavailable('throttled', answer.retryAfterMs);
     case 'unavailable':

@@ -78,18 +78,12 @@ export function viewerOf({ ui }: Pick<ApiContext, 'ui'>, caller: Caller, owner: 
  * @param message the payment's own reason, used where the code and the payment don't give it
  * @param insist with what the payment would take it
  */
-export function refusal(
-  code: RefusalCode,
-  payment: View<Payment>,
-  message = '',
-  insist?: RefusalDetails,
-): ApiError {
+export function refusal(code: RefusalCode, payment: View<Payment>, message = '', insist?: RefusalDetails): ApiError {
   return new ApiError(code, details[code](payment, message), { payment, ...insist });
 }
 
 const details: Readonly<Record<RefusalCode, (payment: Payment, message: string) => string>> = {
-  not_a_link: () =>
-    "The request was sent to the payer's phone, or may have been sent: it can't be withdrawn any more.",
+  not_a_link: () => "The request was sent to the payer's phone, or may have been sent: it can't be withdrawn any more.",
   not_expirable: ({ status, final }, message) => {
     if (status === 'REVIEW') return 'The payment is in REVIEW: an operator must decide on it.';
     return final || message === ''

@@ -188,9 +188,7 @@ export const listPayments = authenticatedRoute({
     'created[gte]': time
       .optional()
       .describe('Created at or after this time; a day alone begins at midnight in Douala. In curl, use `-g`'),
-    'created[lt]': time
-      .optional()
-      .describe('Created before this time; a day alone begins at midnight in Douala'),
+    'created[lt]': time.optional().describe('Created before this time; a day alone begins at midnight in Douala'),
     limit,
     cursor: cursorOf(readCursor).optional().describe('The `nextCursor` of the previous page, unchanged'),
   }),
@@ -285,9 +283,7 @@ export const refreshPayment = authenticatedRoute({
     const by = actorOf(request, found.owner);
     if (!isOperator(request.caller)) return await refresh(context, found, by, view);
     const { payment } = await currentState(context, found);
-    return payment.final
-      ? await recheck(context, payment, by, view)
-      : await refresh(context, found, by, view);
+    return payment.final ? await recheck(context, payment, by, view) : await refresh(context, found, by, view);
   },
 });
 
@@ -332,8 +328,7 @@ async function recheck(
   }
 }
 
-const WHERE_REVIEW_IS =
-  'must be the number of the review that you decide on: review.number in GET /v1/payments/{id}';
+const WHERE_REVIEW_IS = 'must be the number of the review that you decide on: review.number in GET /v1/payments/{id}';
 
 const why = textOf(500).describe('Shown to the merchant');
 const whyRejected = textOf(500).describe('Shown to operators');
@@ -343,9 +338,7 @@ const review = z
   .min(1, WHERE_REVIEW_IS)
   .describe('The number of the review that you decide on: `review.number` of the payment');
 /** What the decision overrules. */
-const force = forceSchema
-  .default(false)
-  .transform((given) => (typeof given === 'boolean' ? given : allOf(given, [])));
+const force = forceSchema.default(false).transform((given) => (typeof given === 'boolean' ? given : allOf(given, [])));
 const transId = z
   .string()
   .min(1, { error: 'must not be empty', abort: true })
@@ -362,9 +355,7 @@ const resolutionBody = z
       z
         .strictObject({ action: z.enum(['resend', 'fail']), review, why, force, transId: onlyFor('match') })
         .meta({ id: 'ResendOrFailRequest' }),
-      z
-        .strictObject({ action: z.literal('match'), review, why, force, transId })
-        .meta({ id: 'MatchRequest' }),
+      z.strictObject({ action: z.literal('match'), review, why, force, transId }).meta({ id: 'MatchRequest' }),
       z.strictObject({ action: z.literal('reject'), review, why: whyRejected }).meta({ id: 'RejectRequest' }),
     ],
     { error: variantError('action', 'must be "resend", "fail", "match" or "reject"') },
@@ -465,12 +456,7 @@ async function updateOf(
  * Refuses to match a transaction that another payment already has. The workflow asks the provider whose transaction it
  * is, but only Temporal's index, which can lag behind, shows that another payment has it.
  */
-async function refuseTaken(
-  context: ApiContext,
-  found: FoundPayment,
-  decision: Decision,
-  view: Viewer,
-): Promise<void> {
+async function refuseTaken(context: ApiContext, found: FoundPayment, decision: Decision, view: Viewer): Promise<void> {
   if (decision.action !== 'match') return;
   const holders = await findByTransId(context, decision.transId);
   const other = holders.find((id) => id !== found.id);

@@ -39,8 +39,7 @@ export const payoutBody = z
     ...orderFields,
   })
   .superRefine((body, context) => {
-    const refuse = (field: string, message: string) =>
-      context.addIssue({ code: 'custom', path: [field], message });
+    const refuse = (field: string, message: string) => context.addIssue({ code: 'custom', path: [field], message });
     if (body.medium === 'platform') {
       if (body.email === undefined) refuse('email', 'is required when medium is platform');
       if (body.phone !== undefined) {

@@ -23,13 +23,7 @@ export const getProviderRecords = authenticatedRoute({
       schema: providerRecordsSchema,
     },
   },
-  problems: [
-    'not_found',
-    'too_many_requests',
-    'temporarily_unavailable',
-    'records_unavailable',
-    'record_unreadable',
-  ],
+  problems: ['not_found', 'too_many_requests', 'temporarily_unavailable', 'records_unavailable', 'record_unreadable'],
   scopes: ['review'],
   async handle(request, context) {
     const found = await ownPayment(context, request);
@@ -47,10 +41,7 @@ export const getProviderRecords = authenticatedRoute({
 });
 
 /** What the provider shows, or why it isn't known. */
-async function lookAt(
-  context: ApiContext,
-  { id, transId }: Pick<Payment, 'id' | 'transId'>,
-): Promise<ProviderView> {
+async function lookAt(context: ApiContext, { id, transId }: Pick<Payment, 'id' | 'transId'>): Promise<ProviderView> {
   let reason = 'no answer within 5 seconds';
   try {
     const view = await context.providerRecords.look(context, id);
@@ -74,10 +65,7 @@ function viewList({ answer, at: asOf }: Answered<ListAnswer>): ProviderRecordsRe
   return { ...noAnswer(answer), transactions: [], ...at };
 }
 
-function viewStatus(
-  { answer, at: asOf }: Answered<StatusAnswer>,
-  transId: string,
-): ProviderRecordsResource['status'] {
+function viewStatus({ answer, at: asOf }: Answered<StatusAnswer>, transId: string): ProviderRecordsResource['status'] {
   const about = { transId, asOf: isoTime(asOf) };
   if (answer.kind === 'found') return { answer: 'found', transaction: answer.transaction, ...about };
   if (answer.kind === 'unknown') return { answer: 'unknown', message: answer.message, ...about };
@@ -95,10 +83,7 @@ function noAnswer(answer: NoAnswer) {
   }
 }
 
-function whyThrottled({
-  isOurs,
-  retryAfterMs = 0,
-}: Extract<NoAnswer, { readonly kind: 'throttled' }>): string {
+function whyThrottled({ isOurs, retryAfterMs = 0 }: Extract<NoAnswer, { readonly kind: 'throttled' }>): string {
   if (!isOurs) return 'the provider asked to be called less often';
   const seconds = Math.ceil(retryAfterMs / 1_000);
   return `it was asked as often as it may be, or has asked for a pause: look again in ${seconds} seconds`;

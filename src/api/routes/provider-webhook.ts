@@ -1,10 +1,5 @@
 import { z } from 'zod';
-import {
-  deliverHint,
-  dropMatched,
-  type HintDelivery,
-  keepUnmatched,
-} from '../../engine/provider-notifications.js';
+import { deliverHint, dropMatched, type HintDelivery, keepUnmatched } from '../../engine/provider-notifications.js';
 import { findForHint } from '../../engine/visibility.js';
 import { sameSecret } from '../../http/auth.js';
 import { MAX_BODY_BYTES } from '../../http/body.js';
@@ -53,13 +48,7 @@ export const providerWebhook = publicRoute({
   alsoTakes: ['get', 'patch', 'put'],
   tag: 'Operations',
   responses: { 200: { description: 'It was received.', schema: z.object({ received: z.literal(true) }) } },
-  problems: [
-    'not_found',
-    'invalid_request',
-    'body_too_large',
-    'too_many_notifications',
-    'temporarily_unavailable',
-  ],
+  problems: ['not_found', 'invalid_request', 'body_too_large', 'too_many_notifications', 'temporarily_unavailable'],
   async handle(request, context) {
     if (!sameSecret(request.params.token ?? '', context.webhookToken)) {
       count(request, context, 'wrong_token');
@@ -89,8 +78,7 @@ function count({ record }: ApiRequest, { metrics }: ApiContext, result: WebhookR
 }
 
 /** The first line of a request to the webhook's address, whatever else stands before it in what was read at once. */
-const REQUEST_LINE =
-  /^[^\s/]{1,30} {1,3}(?:https?:\/\/[^\s/]{1,300})?\/webhooks\/provider\/([\w-]{1,200})(?![\w-])/im;
+const REQUEST_LINE = /^[^\s/]{1,30} {1,3}(?:https?:\/\/[^\s/]{1,300})?\/webhooks\/provider\/([\w-]{1,200})(?![\w-])/im;
 
 /**
  * Counts a notification that isn't even HTTP, as far as its address can be read. Nothing of it is kept: it may be anything. The

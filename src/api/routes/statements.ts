@@ -46,9 +46,7 @@ export const listStatements = authenticatedRoute({
   scopes: ['read', 'review'],
   query: z.strictObject({
     before: day.optional().describe('Only days before this one: the last of the page before'),
-    limit: wholeNumber({ min: 1, max: PAGE_SIZE.max, fallback: PAGE_SIZE.default }).describe(
-      'Statements per page',
-    ),
+    limit: wholeNumber({ min: 1, max: PAGE_SIZE.max, fallback: PAGE_SIZE.default }).describe('Statements per page'),
   }),
   async handle({ query: { before, limit }, caller }, { records }) {
     const statements = statementsIn(records);

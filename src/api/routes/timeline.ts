@@ -13,12 +13,7 @@ import { endedState } from '../../engine/reopen-payment.js';
 import { callTemporal } from '../../engine/temporal-calls.js';
 import { isOperator } from '../../http/auth.js';
 import { ApiError } from '../../http/problem.js';
-import {
-  EMPTY_TIMELINE,
-  FIRST_KEPT,
-  type Occurrence,
-  type TimelineEntry,
-} from '../../payments/views/timeline.js';
+import { EMPTY_TIMELINE, FIRST_KEPT, type Occurrence, type TimelineEntry } from '../../payments/views/timeline.js';
 import { type ShownOccurrence, sourceOf, summaryOf } from '../../payments/views/timeline-words.js';
 import { isoTime } from '../../payments/words/time.js';
 import { type EndedState, OF_ENDED, type PaymentTimeline, timelineQuery } from '../../workflows/messages.js';
@@ -78,9 +73,7 @@ export function viewTimeline({ createdAt, timeline, stoppedAt }: ReadTimeline) {
   return [
     view({ at: createdAt, type: 'created', status: 'CREATED' }),
     ...entries.slice(0, FIRST_KEPT).map(viewEntry),
-    ...(omitted === undefined || next === undefined
-      ? []
-      : [view({ at: next.at, type: 'omitted', entries: omitted })]),
+    ...(omitted === undefined || next === undefined ? [] : [view({ at: next.at, type: 'omitted', entries: omitted })]),
     ...entries.slice(FIRST_KEPT).map(viewEntry),
     ...(stoppedAt === undefined
       ? []
@@ -91,8 +84,7 @@ export function viewTimeline({ createdAt, timeline, stoppedAt }: ReadTimeline) {
 /** Finality ends where a review begins. */
 function isStatusChange(
   entry: TimelineEntry,
-): entry is TimelineEntry &
-  Extract<Occurrence, { type: 'status_changed' | 'review_opened' }> & { final?: true } {
+): entry is TimelineEntry & Extract<Occurrence, { type: 'status_changed' | 'review_opened' }> & { final?: true } {
   return entry.type === 'status_changed' || entry.type === 'review_opened';
 }
 

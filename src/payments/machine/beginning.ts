@@ -32,8 +32,7 @@ export function beginPayment(
   startedAt: number,
   request?: LinkRequest,
 ): Beginning {
-  if (request === undefined)
-    return { payment: openPayment(order, terms, startedAt), timeline: EMPTY_TIMELINE };
+  if (request === undefined) return { payment: openPayment(order, terms, startedAt), timeline: EMPTY_TIMELINE };
   const { outcome, sentAt, answeredAt } = request;
   const skew = startedAt - answeredAt;
   const shift = Math.abs(skew) > MAX_SKEW_MS ? skew : 0;

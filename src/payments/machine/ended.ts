@@ -58,12 +58,7 @@ export function onCheckedStatus(
 }
 
 /** Handles the provider's list for an ended payment. */
-export function onCheckedList(
-  payment: PaymentState,
-  ended: Ended,
-  answer: ListAnswer,
-  now: number,
-): PaymentState {
+export function onCheckedList(payment: PaymentState, ended: Ended, answer: ListAnswer, now: number): PaymentState {
   const [check, ...later] = ended.checks;
   if (check === undefined) return payment;
   const own = answer.kind === 'listed' ? ownAmong(payment.order, answer.transactions) : [];
@@ -72,8 +67,7 @@ export function onCheckedList(
     (transId) => !check.heard?.includes(transId) && !own.some((one) => one.transId === transId),
   );
   // Nothing was ever shown, and an operator has decided over that answer already.
-  const isNobodys =
-    answer.kind === 'refused' && ended.failureCode === 'decided_by_operator' && isUnknown(payment);
+  const isNobodys = answer.kind === 'refused' && ended.failureCode === 'decided_by_operator' && isUnknown(payment);
   const isComplete = (answer.kind === 'listed' || isNobodys) && open.length === 0;
   const next = isComplete
     ? inPhase(payment, { ...shown, checks: later })
@@ -110,9 +104,7 @@ function postpone(
     return inPhase(payment, { ...ended, checks: sorted([again, ...later]) });
   }
   const unchecked = inPhase(payment, { ...ended, checks: later });
-  return isLast && payment.sends.isDoubtful
-    ? holdForReview(unchecked, openQuestion(ended, open), now)
-    : unchecked;
+  return isLast && payment.sends.isDoubtful ? holdForReview(unchecked, openQuestion(ended, open), now) : unchecked;
 }
 
 const DECIDED = 'an operator decided that no money has moved';
@@ -144,12 +136,7 @@ function compared(payment: PaymentState, ended: Ended, transaction: Transaction,
 }
 
 /** Puts an ended payment under review if its transaction contradicts the outcome; otherwise returns it unchanged. */
-export function contradicted(
-  payment: PaymentState,
-  ended: Ended,
-  transaction: Transaction,
-  now: number,
-): PaymentState {
+export function contradicted(payment: PaymentState, ended: Ended, transaction: Transaction, now: number): PaymentState {
   const wrong = disagreement(payment.order, transaction);
   if (wrong !== undefined && wrong !== payment.tolerated) return holdForReview(payment, wrong, now);
   if (!mayBeOwn(payment.order, transaction)) return payment;

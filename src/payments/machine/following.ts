@@ -55,8 +55,7 @@ function closed(
   now: number,
 ): Following | Closing {
   if (answer.kind !== 'found') return { ...closing, of };
-  if (closing.next === 'look' && !mayBePaid(payment, of.transId, now))
-    return { ...closing, of, next: 'expire' };
+  if (closing.next === 'look' && !mayBePaid(payment, of.transId, now)) return { ...closing, of, next: 'expire' };
   const tries = (of.end?.tries ?? 0) + 1;
   const at = reportedPaidUntil(payment, of.transId, now) ?? now + retryDelay(tries - 1, payment.terms);
   return { ...of, end: { at, tries } };
@@ -66,15 +65,9 @@ function closed(
  * What came of expiring the link. Whatever the provider answered, `Link already expired` included, the status decides
  * next; when it could not be asked, the link is looked at again before the next try.
  */
-export function onExpired(
-  payment: PaymentState,
-  closing: Closing,
-  answer: ExpiryAnswer,
-  now: number,
-): PaymentState {
+export function onExpired(payment: PaymentState, closing: Closing, answer: ExpiryAnswer, now: number): PaymentState {
   const { of } = closing;
-  const isAnswered =
-    answer.kind === 'expired' || answer.kind === 'alreadyExpired' || answer.kind === 'refused';
+  const isAnswered = answer.kind === 'expired' || answer.kind === 'alreadyExpired' || answer.kind === 'refused';
   if (isAnswered) {
     const polling = { ...of.polling, nextAt: now };
     return pursueOn(payment, { ...closing, next: 'confirm', of: { ...of, polling } });
@@ -107,8 +100,7 @@ export function applyTransaction(payment: PaymentState, transaction: Transaction
   if (isFinal(payment.order, status)) {
     const open = status === 'SUCCESSFUL' ? undefined : openOther(payment);
     // What an operator has left for this one may be what moves the money.
-    if (open !== undefined)
-      return holdForReview(withStatus(known, status), besides(transId, status, open), now);
+    if (open !== undefined) return holdForReview(withStatus(known, status), besides(transId, status, open), now);
     const { reason } = transaction;
     const outcome = { status: status as 'SUCCESSFUL', failureCode: FAILURES[status], reason };
     const of = followedTransaction(known);

@@ -108,8 +108,7 @@ export function step(payment: PaymentState, event: PaymentEvent, now: number): S
   const after: PaymentState = {
     ...moved,
     updatedAt: isNews(payment, moved) ? now : moved.updatedAt,
-    notifications:
-      notified === undefined ? moved.notifications : withNotification(moved.notifications, notified, now),
+    notifications: notified === undefined ? moved.notifications : withNotification(moved.notifications, notified, now),
     waiters: moved.waiters.filter((waiter) => !released.includes(waiter)),
   };
   const todo = plan(after, now);
@@ -128,12 +127,9 @@ const MAX_WAITERS = 4;
 function noted(payment: PaymentState, event: PaymentEvent, now: number): PaymentState {
   if (isNotAsked(event)) return payment;
   const recentQuestions =
-    event.kind === 'status'
-      ? recordQuestion(payment.recentQuestions, event.transId, now)
-      : payment.recentQuestions;
+    event.kind === 'status' ? recordQuestion(payment.recentQuestions, event.transId, now) : payment.recentQuestions;
   const quiet = quietAfter(event);
-  const quietUntil =
-    quiet === undefined ? payment.quietUntil : Math.max(payment.quietUntil ?? 0, now + quiet);
+  const quietUntil = quiet === undefined ? payment.quietUntil : Math.max(payment.quietUntil ?? 0, now + quiet);
   const shown = shownBy(event);
   return {
     ...withoutSaid(withDifferences(payment, shown), shown),
@@ -229,9 +225,7 @@ function onAnswer(payment: PaymentState, event: AnswerEvent, now: number): Chang
   const { phase } = payment;
   switch (phase.kind) {
     case 'sending':
-      return event.kind === 'sent'
-        ? { payment: onSent(payment, phase, event.outcome, now) }
-        : notAsked(phase, event);
+      return event.kind === 'sent' ? { payment: onSent(payment, phase, event.outcome, now) } : notAsked(phase, event);
     case 'waiting':
       if (event.kind === 'resetChecked')
         return { payment: onResetCheckedWhileWaiting(payment, phase, event.mayBeReset, now) };
@@ -262,23 +256,15 @@ function onAnswer(payment: PaymentState, event: AnswerEvent, now: number): Chang
   }
 }
 
-function onPursuitAnswer(
-  payment: PaymentState,
-  pursuit: Pursuit,
-  event: AnswerEvent,
-  now: number,
-): PaymentState {
+function onPursuitAnswer(payment: PaymentState, pursuit: Pursuit, event: AnswerEvent, now: number): PaymentState {
   switch (pursuit.kind) {
     case 'searching':
       if (event.kind === 'listed') return onListed(payment, pursuit, event.answer, now);
-      if (event.kind === 'expired')
-        return onOrphanExpired(payment, pursuit, event.transId, event.answer, now);
+      if (event.kind === 'expired') return onOrphanExpired(payment, pursuit, event.transId, event.answer, now);
       if (event.kind === 'resetChecked') return onResetChecked(payment, pursuit, event.mayBeReset, now);
       return notAsked(pursuit, event);
     case 'following':
-      return event.kind === 'status'
-        ? onStatus(payment, pursuit, event.answer, now)
-        : notAsked(pursuit, event);
+      return event.kind === 'status' ? onStatus(payment, pursuit, event.answer, now) : notAsked(pursuit, event);
     case 'closing':
       if (event.kind === 'status') return onStatus(payment, pursuit, event.answer, now);
       if (event.kind === 'expired') return onExpired(payment, pursuit, event.answer, now);
@@ -300,11 +286,7 @@ function withoutDelivery({ delivering: _over, ...payment }: PaymentState): Payme
 }
 
 /** The delivery that an outcome belongs to; one that was begun anew meanwhile has another time. */
-function onDelivered(
-  payment: PaymentState,
-  { number, at, outcome }: DeliveryEvent,
-  now: number,
-): PaymentState {
+function onDelivered(payment: PaymentState, { number, at, outcome }: DeliveryEvent, now: number): PaymentState {
   const free = withoutDelivery(payment);
   const delivery = payment.notifications.find((one) => one.number === number)?.delivery;
   if (delivery?.kind !== 'due' || delivery.at !== at) return free;
@@ -458,9 +440,7 @@ function isReleased(waiter: Waiter, { phase }: PaymentState, event: PaymentEvent
 function replyTo(waiter: Waiter, before: PaymentState, { phase }: PaymentState, event: PaymentEvent): Reply {
   const { request } = waiter;
   const wasComplete =
-    before.phase.kind === 'ended' &&
-    phase.kind === 'ended' &&
-    phase.checks.length < before.phase.checks.length;
+    before.phase.kind === 'ended' && phase.kind === 'ended' && phase.checks.length < before.phase.checks.length;
   const isChecked =
     phase.kind !== 'ended' || (wasComplete && event.kind === 'listed' && event.answer.kind === 'listed');
   if (waiter.for !== 'check' || isChecked) return { request, kind: 'done' };

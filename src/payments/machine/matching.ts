@@ -64,9 +64,7 @@ export function disagreement(order: PaymentOrder, transaction: Transaction): str
 }
 
 function possibleStatuses(order: PaymentOrder): readonly string[] {
-  return order.method === 'link'
-    ? PROVIDER_STATUSES
-    : PROVIDER_STATUSES.filter((status) => status !== 'EXPIRED');
+  return order.method === 'link' ? PROVIDER_STATUSES : PROVIDER_STATUSES.filter((status) => status !== 'EXPIRED');
 }
 
 /** Whether a transaction names nobody but the payment. */
@@ -110,7 +108,6 @@ export function findOwn(order: PaymentOrder, transactions: readonly Transaction[
 /** Those of a list under the payment's id that may be the payment's, each once. */
 export function ownAmong(order: PaymentOrder, transactions: readonly Transaction[]): Transaction[] {
   return transactions.filter(
-    (one, index) =>
-      mayBeOwn(order, one) && transactions.findIndex(({ transId }) => transId === one.transId) === index,
+    (one, index) => mayBeOwn(order, one) && transactions.findIndex(({ transId }) => transId === one.transId) === index,
   );
 }

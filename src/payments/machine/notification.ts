@@ -121,11 +121,9 @@ export function withNotification(
 ): readonly PaymentNotification[] {
   const number = (notifications.at(-1)?.number ?? 0) + 1;
   const added: PaymentNotification = { number, type, at: now, delivery: newDelivery(now) };
-  return [
-    ...notifications.filter(isDue),
-    ...notifications.filter((one) => !isDue(one)).slice(-REMEMBERED),
-    added,
-  ].sort((one, other) => one.number - other.number);
+  return [...notifications.filter(isDue), ...notifications.filter((one) => !isDue(one)).slice(-REMEMBERED), added].sort(
+    (one, other) => one.number - other.number,
+  );
 }
 
 /** The next notification to deliver: they go out in order, one after the other. */

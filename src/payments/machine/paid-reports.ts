@@ -37,11 +37,7 @@ export function withPaidReport(payment: PaymentState, transId: TransId, now: num
  * Until when the provider may still confirm that a transaction is SUCCESSFUL, as a notification has said, in ms since the epoch;
  * `undefined` when none has, or that is over.
  */
-export function reportedPaidUntil(
-  { reports }: PaymentState,
-  transId: TransId,
-  now: number,
-): number | undefined {
+export function reportedPaidUntil({ reports }: PaymentState, transId: TransId, now: number): number | undefined {
   const report = reports.paid?.find((one) => one.transId === transId);
   const until = report && report.at + CONFIRMED_WITHIN_MS;
   return until !== undefined && now < until ? until : undefined;
@@ -50,9 +46,7 @@ export function reportedPaidUntil(
 /** The transactions that notifications have called SUCCESSFUL, and that the provider may still confirm. */
 export function allReportedPaid(payment: PaymentState, now: number): readonly TransId[] {
   const { paid = [] } = payment.reports;
-  return paid
-    .map(({ transId }) => transId)
-    .filter((transId) => reportedPaidUntil(payment, transId, now) !== undefined);
+  return paid.map(({ transId }) => transId).filter((transId) => reportedPaidUntil(payment, transId, now) !== undefined);
 }
 
 /** Those of them that are the payment's, by what the provider has said. */

@@ -63,12 +63,7 @@ export function bringForward(polling: Polling, hinted: boolean, now: number): Po
 }
 
 /** The polling after a status question, answered or not. */
-export function recordPoll(
-  polling: Polling,
-  answer: StatusAnswer,
-  terms: PaymentTerms,
-  now: number,
-): Polling {
+export function recordPoll(polling: Polling, answer: StatusAnswer, terms: PaymentTerms, now: number): Polling {
   const { asked, unanswered, hinted } = polling;
   switch (answer.kind) {
     case 'found':
@@ -119,14 +114,8 @@ export function nextFreeAt(
 }
 
 /** The budget after a question that was answered, or given up, at `at`. */
-export function recordQuestion(
-  recentQuestions: RecentQuestions,
-  transId: TransId,
-  at: number,
-): RecentQuestions {
-  return [...recentQuestions.filter((one) => isRecent(one.at, at)), { transId, at }].slice(
-    -MAX_RECENT_QUESTIONS,
-  );
+export function recordQuestion(recentQuestions: RecentQuestions, transId: TransId, at: number): RecentQuestions {
+  return [...recentQuestions.filter((one) => isRecent(one.at, at)), { transId, at }].slice(-MAX_RECENT_QUESTIONS);
 }
 
 function isRecent(at: number, now: number): boolean {

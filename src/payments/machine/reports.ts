@@ -1,13 +1,6 @@
 import type { StatusAnswer } from '../words/outcome.js';
 import type { TransId } from '../words/payment-id.js';
-import {
-  type Ended,
-  isKnown,
-  type PaymentState,
-  pursuitOf,
-  type Report,
-  transIdOf,
-} from '../words/payment-state.js';
+import { type Ended, isKnown, type PaymentState, pursuitOf, type Report, transIdOf } from '../words/payment-state.js';
 import { isFinal, type ProviderStatus, type Transaction } from '../words/transaction.js';
 import { contradicted, unprovenBy } from './ended.js';
 import { knownDifference } from './evidence.js';
@@ -82,8 +75,7 @@ function withPaid(payment: PaymentState, transId: TransId, now: number): Payment
   const isExpiring = phase.kind === 'deciding' && phase.next === 'expire';
   const decided = isExpiring ? inPhase(noted, { ...phase, next, alive: [] }) : noted;
   const pursuit = pursuitOf(phase);
-  if (pursuit?.kind === 'closing' && pursuit.next === 'expire')
-    return pursueOn(decided, { ...pursuit, next: 'look' });
+  if (pursuit?.kind === 'closing' && pursuit.next === 'expire') return pursueOn(decided, { ...pursuit, next: 'look' });
   if (pursuit?.kind !== 'searching' || pursuit.clearing === undefined) return decided;
   const { clearing: _cleared, ...searching } = pursuit;
   return pursueOn(decided, searching);
@@ -93,17 +85,11 @@ function withPaid(payment: PaymentState, transId: TransId, now: number): Payment
  * Has the provider asked about what notifications call SUCCESSFUL, as long as it may yet be confirmed: the payment's own
  * transaction, unless it is followed anyway, and those that it has left.
  */
-export function withPaidReportsAsked(
-  payment: PaymentState,
-  followed: TransId | undefined,
-  now: number,
-): PaymentState {
+export function withPaidReportsAsked(payment: PaymentState, followed: TransId | undefined, now: number): PaymentState {
   const { open, unconfirmed } = payment.reports;
   const missing = ownReportedPaid(payment, now).filter(
     (transId) =>
-      transId !== followed &&
-      !unconfirmed.includes(transId) &&
-      !open.some((report) => report.transId === transId),
+      transId !== followed && !unconfirmed.includes(transId) && !open.some((report) => report.transId === transId),
   );
   return missing.reduce((asked, transId) => withReport(asked, transId, now, 1), payment);
 }
@@ -123,9 +109,7 @@ function withReport(payment: PaymentState, transId: TransId, now: number, unknow
     // What it says is news: it is asked about as if nobody had before.
     const isNews = reports.paid?.some((one) => one.transId === transId && one.at === now) ?? false;
     const others = reports.open.filter((report) => report !== open);
-    return isNews
-      ? withOpen(payment, [...others, { ...open, unknown: 0, unanswered: 0, nextAt: now }])
-      : payment;
+    return isNews ? withOpen(payment, [...others, { ...open, unknown: 0, unanswered: 0, nextAt: now }]) : payment;
   }
   const nextAt = unknown === 0 ? now : now + CONFIRM_PAUSES_MS[0];
   const added: Report = { transId, nextAt, unanswered: 0, unknown };
@@ -134,9 +118,7 @@ function withReport(payment: PaymentState, transId: TransId, now: number, unknow
   const reportedPaid = ownReportedPaid(payment, now);
   const doubtful =
     reports.open.find((report) => report.unknown > 0 && !reportedPaid.includes(report.transId)) ??
-    (isKnown(payment, transId)
-      ? reports.open.find((report) => !isKnown(payment, report.transId))
-      : undefined);
+    (isKnown(payment, transId) ? reports.open.find((report) => !isKnown(payment, report.transId)) : undefined);
   if (doubtful === undefined) return keptInMind(payment, transId, now);
   const kept = keptInMind(payment, doubtful.transId, now);
   return withOpen(kept, [...reports.open.filter((report) => report !== doubtful), added]);
@@ -146,11 +128,7 @@ function withReport(payment: PaymentState, transId: TransId, now: number, unknow
  * Remembers a notification that says that the payment has a transaction, of which nothing is known. An ended payment has its list
  * read soon, unless that goes with its outcome.
  */
-export function withUnnamed(
-  payment: PaymentState,
-  status: ProviderStatus | undefined,
-  now: number,
-): PaymentState {
+export function withUnnamed(payment: PaymentState, status: ProviderStatus | undefined, now: number): PaymentState {
   const { phase, reports } = payment;
   const known: PaymentState = { ...payment, reports: { ...reports, isNamed: true } };
   if (phase.kind !== 'ended') return inDoubt(known);
@@ -247,9 +225,7 @@ function confirmed(payment: PaymentState, transaction: Transaction, now: number)
   const isOnly = payment.others.every(
     ({ transId, status }) => transId === transaction.transId || !canMoveMoney(payment, status),
   );
-  return isOnly && isLookedFor(payment)
-    ? adopt(payment, transaction, now)
-    : noteOther(payment, transaction, now);
+  return isOnly && isLookedFor(payment) ? adopt(payment, transaction, now) : noteOther(payment, transaction, now);
 }
 
 /** Whether the provider's answers can change the payment without an operator's decision. */
@@ -264,8 +240,7 @@ function isLookedFor(payment: PaymentState): boolean {
 /** Follows the transaction of a request in doubt. A link that nobody was given is only kept in mind, unless it is being paid. */
 function adopt(payment: PaymentState, transaction: Transaction, now: number): PaymentState {
   const { transId, status } = transaction;
-  if (payment.order.method === 'link' && !canMoveMoney(payment, status))
-    return withNoted(payment, [transaction]);
+  if (payment.order.method === 'link' && !canMoveMoney(payment, status)) return withNoted(payment, [transaction]);
   const wrong = knownDifference(payment, transId)?.words;
   if (wrong !== undefined) return holdForReview(withOthers(payment, [transaction]), wrong, now);
   // The list may not have been read. It is read at the end, in case the request was accepted twice.

@@ -60,8 +60,7 @@ const MAX_ROUNDS = 2;
 /** Why a decision is refused without asking the provider; `undefined` when it has to be asked. */
 export function objectionTo(payment: PaymentState, resolution: Resolution, now: number): Refusal | undefined {
   const { phase } = payment;
-  if (phase.kind === 'deciding')
-    return resolutionRefused('another decision is being checked; try again in a moment');
+  if (phase.kind === 'deciding') return resolutionRefused('another decision is being checked; try again in a moment');
   if (phase.kind !== 'review') {
     return { type: 'NotUnderReview', words: 'the payment is not under review' };
   }
@@ -77,9 +76,7 @@ export function objectionTo(payment: PaymentState, resolution: Resolution, now: 
 /** Who may insist on a match is told what would have moved. */
 function withAmount(payment: PaymentState, { decision }: Resolution, refusal: Refusal): Refusal {
   const transactionAmount = otherAmountOf(payment, matchedTransId(decision));
-  return refusal.force === undefined || transactionAmount === undefined
-    ? refusal
-    : { ...refusal, transactionAmount };
+  return refusal.force === undefined || transactionAmount === undefined ? refusal : { ...refusal, transactionAmount };
 }
 
 function objectionToNumber(phase: Review, { review }: Resolution): Refusal | undefined {
@@ -93,9 +90,7 @@ function objectionToSending({ pursuit, held, why }: Review, { decision }: Resolu
     return resolutionRefused(`the provider has accepted it as ${followed.transId}: it can't be sent again`);
   }
   if (held) {
-    return resolutionRefused(
-      `the provider has a transaction for this payment: match it, or fail the payment (${why})`,
-    );
+    return resolutionRefused(`the provider has a transaction for this payment: match it, or fail the payment (${why})`);
   }
   return pursuit === undefined ? resolutionRefused(ENDED_ONCE) : undefined;
 }
@@ -111,10 +106,8 @@ function overrulable(words: string, { force }: Resolution, objection: Objection,
 function openIn(payment: PaymentState, now: number): readonly TransId[] {
   const { reports, others } = payment;
   const ownId = transIdOf(payment);
-  const isShown = ({ transId, unknown }: Report) =>
-    unknown > 0 && others.some((other) => other.transId === transId);
-  const isOver = ({ transId }: Report) =>
-    transId === ownId && reportedPaidUntil(payment, transId, now) === undefined;
+  const isShown = ({ transId, unknown }: Report) => unknown > 0 && others.some((other) => other.transId === transId);
+  const isOver = ({ transId }: Report) => transId === ownId && reportedPaidUntil(payment, transId, now) === undefined;
   return reports.open.filter((report) => !isShown(report) && !isOver(report)).map(({ transId }) => transId);
 }
 
@@ -126,19 +119,13 @@ function allNamedIn(payment: PaymentState, now: number): readonly Named[] {
 }
 
 /** Why a decision that is being checked comes too early. Who insists has not seen what a notification says meanwhile. */
-function objectionToNews(
-  payment: PaymentState,
-  { resolution, inView }: Deciding,
-  now: number,
-): Refusal | undefined {
+function objectionToNews(payment: PaymentState, { resolution, inView }: Deciding, now: number): Refusal | undefined {
   const haste = objectionToHaste(payment, resolution, now);
   if (haste !== undefined) return haste;
   const [named] = newsFor(payment, resolution, now).filter((transId) => !inView.includes(transId));
   return named === undefined
     ? undefined
-    : resolutionRefused(
-        `a notification has named ${named} for this payment since this was decided; decide again`,
-      );
+    : resolutionRefused(`a notification has named ${named} for this payment since this was decided; decide again`);
 }
 
 /** Money could go out twice for whatever is named, and be lost to a `fail` for what is called paid; a match loses nothing. */
@@ -159,8 +146,7 @@ function newsFor(payment: PaymentState, { decision }: Resolution, now: number): 
  */
 function objectionToHaste(payment: PaymentState, resolution: Resolution, now: number): Refusal | undefined {
   const { decision, force } = resolution;
-  const named: readonly Named[] =
-    decision.action === 'match' ? openIn(payment, now) : allNamedIn(payment, now);
+  const named: readonly Named[] = decision.action === 'match' ? openIn(payment, now) : allNamedIn(payment, now);
   const allNamed = named.filter((one) => one !== matchedTransId(decision));
   const [first] = allNamed;
   if (first !== undefined && !overrules(force, 'reported_transaction')) {
@@ -205,12 +191,7 @@ function objectionToQuiet({ quietUntil }: PaymentState, now: number): Refusal | 
  * Begins to check a decision: the provider is asked whether its records contradict it. The first of two people's is only
  * kept: what the provider says is asked when the second one decides.
  */
-export function onDecide(
-  payment: PaymentState,
-  request: number,
-  resolution: Resolution,
-  now: number,
-): Change {
+export function onDecide(payment: PaymentState, request: number, resolution: Resolution, now: number): Change {
   const refusal = objectionTo(payment, resolution, now);
   if (refusal !== undefined || payment.phase.kind !== 'review') {
     return refuse(payment, request, refusal ?? resolutionRefused('the payment is not under review'));
@@ -374,19 +355,12 @@ export function onListedWhileDeciding(
   }
   const disputed = payment.differences?.find(({ field }) => field === 'names');
   if (disputed !== undefined && !overrules(force, 'different_transaction'))
-    return backNoting(
-      payment,
-      deciding,
-      overrulable(disputed.words, resolution, 'different_transaction'),
-      own,
-      now,
-    );
+    return backNoting(payment, deciding, overrulable(disputed.words, resolution, 'different_transaction'), own, now);
   const moving = own.filter(({ status }) => !isOver(payment, status));
   const shown = moving.map(({ transId, status }) => `${transId} (${status})`).join(', ');
   const alive = [...new Set([...deciding.alive, ...moving.map(({ transId }) => transId)])];
   const isPaid =
-    moving.some(({ status }) => status === 'SUCCESSFUL') ||
-    alive.some((transId) => mayBePaid(payment, transId, now));
+    moving.some(({ status }) => status === 'SUCCESSFUL') || alive.some((transId) => mayBePaid(payment, transId, now));
   if (alive.length === 0) return failUnlessHidden(payment, deciding, own, now);
   if (isPaid || payment.order.method !== 'link' || deciding.rounds >= MAX_ROUNDS) {
     const reported = alive.find((transId) => reportedPaidUntil(payment, transId, now) !== undefined);
@@ -421,8 +395,7 @@ function unlisted(payment: PaymentState, deciding: Deciding, message: string, no
   if (named !== undefined) return back(payment, deciding, `a notification names ${named} for this payment`);
   const from = decideFrom(payment);
   const words = `the provider refuses to list the payment (${message}), so it isn't known whether it has a transaction: look in its portal`;
-  if (now < from)
-    return back(payment, deciding, `${words}, and decide after ${new Date(from).toISOString()}`);
+  if (now < from) return back(payment, deciding, `${words}, and decide after ${new Date(from).toISOString()}`);
   return overrules(resolution.force, 'no_answer')
     ? resend(payment, deciding, now)
     : back(payment, deciding, overrulable(words, resolution, 'no_answer'));
@@ -441,11 +414,7 @@ function asks(payment: PaymentState, deciding: Deciding): Change {
 }
 
 /** Refuses the decision; the review stays as it was. */
-function back(
-  payment: PaymentState,
-  { review, request, resolution }: Deciding,
-  objection: string | Refusal,
-): Change {
+function back(payment: PaymentState, { review, request, resolution }: Deciding, objection: string | Refusal): Change {
   const refusal = typeof objection === 'string' ? resolutionRefused(objection) : objection;
   const isSame = review.number === resolution.review;
   const kept = isSame ? review : { ...review, proposed: undefined };
@@ -475,12 +444,7 @@ function backNoting(
 }
 
 /** Carries out a `fail`, unless something could still move money, for all that is known, and the provider doesn't list it now. */
-function failUnlessHidden(
-  payment: PaymentState,
-  deciding: Deciding,
-  own: readonly Transaction[],
-  now: number,
-): Change {
+function failUnlessHidden(payment: PaymentState, deciding: Deciding, own: readonly Transaction[], now: number): Change {
   const { resolution } = deciding;
   const shown = deciding.moving.find((transId) => !hasEnded(payment, transId, own));
   if (shown !== undefined) {
@@ -501,11 +465,7 @@ function hasEnded(payment: PaymentState, transId: TransId, own: readonly Transac
 }
 
 /** Whether a further transaction that isn't over is missing from the list. */
-function isHidden(
-  payment: PaymentState,
-  { transId, status }: OtherTransaction,
-  own: readonly Transaction[],
-): boolean {
+function isHidden(payment: PaymentState, { transId, status }: OtherTransaction, own: readonly Transaction[]): boolean {
   return !isOver(payment, status) && !own.some((one) => one.transId === transId);
 }
 
@@ -553,8 +513,7 @@ function match(payment: PaymentState, deciding: Deciding, transaction: Transacti
   const [first] = open;
   if (first !== undefined) {
     // What was heard of the others may be out of date, and nobody else asks about them while a review is held.
-    const mayHaveEnded =
-      deciding.matching === undefined && open.every(({ status }) => status !== 'SUCCESSFUL');
+    const mayHaveEnded = deciding.matching === undefined && open.every(({ status }) => status !== 'SUCCESSFUL');
     if (mayHaveEnded) {
       const ids = open.map((one) => one.transId);
       return asks(payment, { ...deciding, matching: { transaction, heard, open: ids } });
@@ -601,8 +560,7 @@ const MATCH_ANYWAY = '; match it anyway';
  * begin another review; a transaction that can still move money does, as soon as the provider shows it again.
  */
 function fail(payment: PaymentState, deciding: Deciding, own: readonly Transaction[], now: number): Change {
-  const moved =
-    payment.others.find(({ status }) => status === 'SUCCESSFUL') ?? movedOwn(payment, deciding, own);
+  const moved = payment.others.find(({ status }) => status === 'SUCCESSFUL') ?? movedOwn(payment, deciding, own);
   if (moved !== undefined) {
     return back(payment, deciding, `${whyPaid(payment, moved.transId)}: match it`);
   }
@@ -692,9 +650,6 @@ function withAbandoned(payment: PaymentState, matchedId: TransId): PaymentState 
 }
 
 /** Marks further transactions as seen by the operator, and left: for what they are, or for what the decision says that they are. */
-function markJudged(
-  payment: PaymentState,
-  judgedAs = ({ status }: OtherTransaction) => status,
-): PaymentState {
+function markJudged(payment: PaymentState, judgedAs = ({ status }: OtherTransaction) => status): PaymentState {
   return { ...payment, others: payment.others.map((other) => ({ ...other, judged: judgedAs(other) })) };
 }

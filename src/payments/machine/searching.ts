@@ -1,12 +1,6 @@
 import type { ExpiryAnswer, ListAnswer } from '../words/outcome.js';
 import type { TransId } from '../words/payment-id.js';
-import {
-  type Doubt,
-  namedIn,
-  type PaymentState,
-  type Searching,
-  type Unsent,
-} from '../words/payment-state.js';
+import { type Doubt, namedIn, type PaymentState, type Searching, type Unsent } from '../words/payment-state.js';
 import { HOUR_MS } from '../words/time.js';
 import type { Transaction } from '../words/transaction.js';
 import { findOwn, ownAmong } from './matching.js';
@@ -111,8 +105,7 @@ function judge(payment: PaymentState, { doubt }: Searching, answer: ListAnswer, 
       if (!isOver) return { kind: 'lookAgain' };
       const isResend = payment.terms.ambiguousPolicy === 'resend' && !payment.sends.byPolicy;
       if (isResend && isNothing) return { kind: 'send' };
-      const report =
-        named.length === 0 ? '' : `; a notification names ${named.join(', ')} as its transaction`;
+      const report = named.length === 0 ? '' : `; a notification names ${named.join(', ')} as its transaction`;
       const before = seen === undefined ? '' : `, but has shown ${seen.transId} (${seen.status})`;
       return {
         kind: 'review',
@@ -134,9 +127,7 @@ function asKnown(payment: PaymentState, transaction: Transaction): Transaction {
 /** What the provider has shown before, and doesn't list now: it is there all the same. */
 function leftOut(payment: PaymentState, listed: readonly Transaction[]): readonly Transaction[] {
   return payment.others
-    .filter(
-      ({ transId, status }) => !isOver(payment, status) && !listed.some((one) => one.transId === transId),
-    )
+    .filter(({ transId, status }) => !isOver(payment, status) && !listed.some((one) => one.transId === transId))
     .map(({ transId, status }) => ({ transId, status }));
 }
 
@@ -145,12 +136,7 @@ function leftOut(payment: PaymentState, listed: readonly Transaction[]): readonl
  * it: it is safe to create another, after those that were found unpaid have been expired. If one has been paid all the
  * same, it is followed; none is expired while a notification says so.
  */
-function judgeLink(
-  payment: PaymentState,
-  transactions: readonly Transaction[],
-  isOver: boolean,
-  now: number,
-): Verdict {
+function judgeLink(payment: PaymentState, transactions: readonly Transaction[], isOver: boolean, now: number): Verdict {
   const { order } = payment;
   const own = ownAmong(order, transactions);
   const usable = own.filter(({ status }) => status !== 'EXPIRED');
@@ -163,8 +149,7 @@ function judgeLink(
     return { kind: 'review', why: finding.reason, held: true, transactions: usable };
   }
   const orphans = usable.map(({ transId }) => transId);
-  if (orphans.some((transId) => mayBePaid(payment, transId, now)))
-    return { kind: 'lookAgain', transactions: usable };
+  if (orphans.some((transId) => mayBePaid(payment, transId, now))) return { kind: 'lookAgain', transactions: usable };
   return { kind: 'clear', orphans, next: isOver ? 'fail' : 'send', transactions: own };
 }
 
@@ -187,12 +172,7 @@ export function adopt(payment: PaymentState, { transId }: Transaction, now: numb
 }
 
 /** Handles the answer to a look-up, under review or not. Under review, nothing is sent. */
-export function onListed(
-  payment: PaymentState,
-  searching: Searching,
-  answer: ListAnswer,
-  now: number,
-): PaymentState {
+export function onListed(payment: PaymentState, searching: Searching, answer: ListAnswer, now: number): PaymentState {
   const lookUps = searching.lookUps + 1;
   const nextAt = now + lookUpDelay(payment, searching.doubt, lookUps, now);
   const searched: Searching = { ...searching, lookUps, lastAt: now, nextAt };
@@ -251,8 +231,7 @@ export function onOrphanExpired(
   if (!isAlive) {
     const orphans = clearing.orphans.filter((orphan) => orphan !== transId);
     // This answer shows no transaction. An old one may show it as it was.
-    const known =
-      answer.kind === 'alreadyExpired' ? withNoted(payment, [{ transId, status: 'EXPIRED' }]) : payment;
+    const known = answer.kind === 'alreadyExpired' ? withNoted(payment, [{ transId, status: 'EXPIRED' }]) : payment;
     return clear(known, searching, orphans, clearing.next);
   }
   const why = `the provider doesn't expire ${transId}, which was made for this payment`;
@@ -328,7 +307,5 @@ function clear(
   const isUnderWay = orphans.length > 0 || next === 'fail';
   if (isUnderWay) return pursueOn(payment, { ...searching, clearing: { orphans, next } });
   const { clearing: _done, ...rest } = searching;
-  return payment.phase.kind === 'review'
-    ? pursueOn(payment, rest)
-    : aboutToSend(payment, 'policy', searching.doubt);
+  return payment.phase.kind === 'review' ? pursueOn(payment, rest) : aboutToSend(payment, 'policy', searching.doubt);
 }

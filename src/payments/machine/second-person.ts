@@ -65,10 +65,7 @@ export function objectionToPerson({ proposed }: Review, resolution: Resolution):
   }
   return overrulesAllOf(resolution.force, force)
     ? undefined
-    : refusedUnless(
-        `the decision of ${by}, which waits, overrules more: reject it`,
-        allOf(force, resolution.force),
-      );
+    : refusedUnless(`the decision of ${by}, which waits, overrules more: reject it`, allOf(force, resolution.force));
 }
 
 /** Why one person's decision isn't carried out after all: what the provider has shown for it takes two people. */
@@ -102,22 +99,14 @@ function withNextNumber(payment: PaymentState, review: Review): PaymentState {
 
 /** Why a decision can't be rejected that waits for a second person. */
 export function objectionToRejection({ phase }: PaymentState, { review }: Rejection): Refusal | undefined {
-  if (phase.kind === 'deciding')
-    return resolutionRefused('a decision is being checked; try again in a moment');
+  if (phase.kind === 'deciding') return resolutionRefused('a decision is being checked; try again in a moment');
   if (phase.kind !== 'review') return { type: 'NotUnderReview', words: 'the payment is not under review' };
   if (review !== phase.number) return resolutionRefused(changedReview(phase));
-  return phase.proposed === undefined
-    ? resolutionRefused('no decision waits for a second person')
-    : undefined;
+  return phase.proposed === undefined ? resolutionRefused('no decision waits for a second person') : undefined;
 }
 
 /** Voids the decision that waits for a second person: who made it withdraws it, anybody else rejects it. */
-export function onReject(
-  payment: PaymentState,
-  request: number,
-  { by, why }: Rejection,
-  now: number,
-): Change {
+export function onReject(payment: PaymentState, request: number, { by, why }: Rejection, now: number): Change {
   const { phase } = payment;
   if (phase.kind !== 'review' || phase.proposed === undefined) {
     return refuse(payment, request, resolutionRefused('no decision waits for a second person'));

@@ -59,18 +59,12 @@ export type SentIf = 'unread' | 'refused' | 'absent';
 export function sentIf({ phase, resolved }: PaymentState): SentIf {
   if (phase.kind !== 'sending') return 'absent';
   if (phase.cause === 'order' && phase.unsent === undefined) return 'unread';
-  const isInsisted =
-    phase.cause === 'operator' && resolved !== undefined && overrules(resolved.force, 'no_answer');
+  const isInsisted = phase.cause === 'operator' && resolved !== undefined && overrules(resolved.force, 'no_answer');
   return isInsisted ? 'refused' : 'absent';
 }
 
 /** Handles the outcome of the request. Nothing else ends the phase `sending`. */
-export function onSent(
-  payment: PaymentState,
-  phase: Sending,
-  outcome: InitiationOutcome,
-  now: number,
-): PaymentState {
+export function onSent(payment: PaymentState, phase: Sending, outcome: InitiationOutcome, now: number): PaymentState {
   switch (outcome.kind) {
     case 'accepted':
       return follow(countSend(payment, now), outcome, now);
@@ -103,12 +97,7 @@ function countSend(payment: PaymentState, now: number): PaymentState {
  * A rejected request moves no money. One that was tried or sent before may have been taken all the same, and be what the provider
  * rejects a second one for: of money, that is looked for before anything is said. Nobody was given the link of an earlier try.
  */
-function onRejected(
-  payment: PaymentState,
-  { doubt, unsent }: Sending,
-  message: string,
-  now: number,
-): PaymentState {
+function onRejected(payment: PaymentState, { doubt, unsent }: Sending, message: string, now: number): PaymentState {
   const failureCode = 'rejected_by_provider';
   const outcome = { status: 'FAILED', reason: message, failureCode, rejection: message } as const;
   const isFirst = doubt === undefined && unsent === undefined;
@@ -243,12 +232,7 @@ export function onWaited(payment: PaymentState, waiting: Waiting, now: number): 
  * Handles a notification that comes just before the payment is sent, and names a transaction. An earlier request may have made it:
  * nothing is sent again before that is known.
  */
-export function onNamedBeforeSending(
-  payment: PaymentState,
-  sending: Sending,
-  named: Named,
-  now: number,
-): PaymentState {
+export function onNamedBeforeSending(payment: PaymentState, sending: Sending, named: Named, now: number): PaymentState {
   return askSoon(recall(payment, sending, named, now), now);
 }
 
@@ -271,12 +255,7 @@ function recall(
   if (payment.order.method === 'link') return payment;
   if (cause === 'operator' && doubt !== undefined) {
     const why = `a notification names ${named} as its transaction, so it was not sent once more`;
-    return searchUnderReview(
-      withoutDecision(payment, cause),
-      doubt,
-      `${describeDoubt(doubt.reason)}; ${why}`,
-      now,
-    );
+    return searchUnderReview(withoutDecision(payment, cause), doubt, `${describeDoubt(doubt.reason)}; ${why}`, now);
   }
   const inQuestion = doubt ?? (unsent && { reason: unsent.reason, since: now, unsent });
   return inQuestion === undefined ? payment : search(payment, inQuestion, now);
@@ -316,9 +295,7 @@ export function onListedWhileWaiting(
   }
   const isLink = payment.order.method === 'link';
   // A link that has expired has been dealt with: another can be made.
-  const listed = isLink
-    ? answer.transactions.filter(({ status }) => status !== 'EXPIRED')
-    : answer.transactions;
+  const listed = isLink ? answer.transactions.filter(({ status }) => status !== 'EXPIRED') : answer.transactions;
   const finding = findOwn(payment.order, listed);
   if (isLink && finding.kind !== 'absent') {
     // The list doesn't have a link's address, so the link is expired and another is created.
@@ -382,10 +359,7 @@ export function onRecall(
 }
 
 /** Why a waiting payment can't be withdrawn; `undefined` when it certainly was not sent. */
-export function objectionToWithdrawal(
-  payment: PaymentState,
-  { doubt, unsent }: Waiting,
-): Refusal | undefined {
+export function objectionToWithdrawal(payment: PaymentState, { doubt, unsent }: Waiting): Refusal | undefined {
   const isUnsent = unsent.hold === 'credentials' || unsent.hold === 'connection';
   const isSure = doubt === undefined && isUnsent && !unsent.wasThrottled && namedIn(payment).length === 0;
   return isSure ? undefined : NOT_KNOWN;

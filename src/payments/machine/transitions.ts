@@ -297,12 +297,7 @@ export function follow(
 export const LISTED_AFTER_MS = 60_000;
 
 /** Starts to verify that no money has moved, unless that is under way: the payment ends when the list shows no other transaction. */
-export function verify(
-  payment: PaymentState,
-  of: Following,
-  outcome: Verifying['outcome'],
-  now: number,
-): PaymentState {
+export function verify(payment: PaymentState, of: Following, outcome: Verifying['outcome'], now: number): PaymentState {
   if (pursuitOf(payment.phase)?.kind === 'verifying') return payment;
   const listedAt = (payment.sends.lastAt ?? payment.createdAt) + LISTED_AFTER_MS;
   return pursueOn(payment, {
@@ -426,9 +421,7 @@ export function end(
 ): PaymentState {
   const known = openOther(payment) === undefined ? payment : inDoubt(payment);
   const checks = known.sends.isDoubtful ? checksFrom(now) : [];
-  const unsaid = payment.reports.unconfirmed.filter((named) =>
-    payment.others.some(({ transId }) => transId === named),
-  );
+  const unsaid = payment.reports.unconfirmed.filter((named) => payment.others.some(({ transId }) => transId === named));
   const unproven = [...new Set([...(outcome.unproven ?? []), ...unsaid])];
   return inPhase(known, { kind: 'ended', ...outcome, transId: transIdOf(payment), checks, unproven });
 }
@@ -449,11 +442,7 @@ export function canMoveMoney({ order }: PaymentState, status: ProviderStatus): b
  * Notes a further transaction of the payment. Because money may move twice, the payment goes under review, unless an
  * operator has already seen the transaction with this status.
  */
-export function noteOther(
-  payment: PaymentState,
-  { transId, status }: Transaction,
-  now: number,
-): PaymentState {
+export function noteOther(payment: PaymentState, { transId, status }: Transaction, now: number): PaymentState {
   const known = payment.others.find((other) => other.transId === transId);
   const latest = latestOf(payment, known, status);
   if (known?.status === latest && payment.phase.kind === 'review' && payment.phase.held) return payment;
@@ -484,9 +473,7 @@ export function withOther(payment: PaymentState, { transId, status }: Transactio
 
 /** The further transactions that are remembered: all that can move money, and the latest of the rest. */
 function remembered(payment: PaymentState, others: readonly OtherTransaction[]): readonly OtherTransaction[] {
-  const spare = others
-    .filter((other) => !isOpen(payment, other))
-    .slice(0, Math.max(0, others.length - MAX_OTHERS));
+  const spare = others.filter((other) => !isOpen(payment, other)).slice(0, Math.max(0, others.length - MAX_OTHERS));
   return spare.length === 0 ? others : others.filter((other) => !spare.includes(other));
 }
 

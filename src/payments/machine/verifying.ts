@@ -37,11 +37,7 @@ export function onListedWhileVerifying(
   const left = isPaid ? undefined : own.find((one) => one !== followed && !isOver(known, one.status));
   const open = openOther(known) ?? left;
   if (open !== undefined) {
-    return holdForReview(
-      inDoubt(known),
-      besides(of.transId, isPaid ? followed.status : outcome.status, open),
-      now,
-    );
+    return holdForReview(inDoubt(known), besides(of.transId, isPaid ? followed.status : outcome.status, open), now);
   }
   // The answer by which it ends may have left that out.
   const wrong = followed && disagreement(payment.order, followed);

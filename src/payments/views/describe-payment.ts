@@ -93,9 +93,7 @@ function canBeDone(payment: PaymentState, desk: string | undefined): string | un
   if (phase.kind === 'sending') return undefined;
   if (phase.kind === 'waiting') {
     const call = order.kind === 'payout' ? 'cancel' : 'expire';
-    return objectionToWithdrawal(payment, phase) === undefined
-      ? `withdraw it, with the ${call} call`
-      : undefined;
+    return objectionToWithdrawal(payment, phase) === undefined ? `withdraw it, with the ${call} call` : undefined;
   }
   const what = phase.kind === 'ended' ? 'check the outcome again' : 'ask the provider now';
   return desk === undefined ? `${what}, with the refresh call` : `[${what}, on the desk](${desk})`;
@@ -128,11 +126,7 @@ function deskOf({ order, terms }: PaymentState): string | undefined {
   return terms.deskUrl === undefined ? undefined : `${terms.deskUrl}/desk/payments/${order.id}`;
 }
 
-function describeWait(
-  state: PaymentState,
-  { cause, unsent, until }: Waiting,
-  desk: string | undefined,
-): string {
+function describeWait(state: PaymentState, { cause, unsent, until }: Waiting, desk: string | undefined): string {
   const { hold, reason } = unsent;
   const why = hold === 'credentials' ? `the provider refuses our credentials: ${reason}` : reason;
   const where = desk === undefined ? ' with `reject`' : ` [on the desk](${desk})`;

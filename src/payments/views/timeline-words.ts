@@ -91,9 +91,7 @@ function wordsFor(occurrence: ShownOccurrence): string {
       return `A notification in the provider's name ${about}. A notification proves nothing.`;
     }
     case 'expiring':
-      return occurrence.source === 'timer'
-        ? "The link's time was over."
-        : `${whoIn(occurrence)} had the link ended.`;
+      return occurrence.source === 'timer' ? "The link's time was over." : `${whoIn(occurrence)} had the link ended.`;
     case 'expiry_answered':
       return expiryWords(occurrence.answer);
     case 'refresh_requested':
@@ -118,8 +116,7 @@ function wordsFor(occurrence: ShownOccurrence): string {
     }
     case 'status_changed': {
       const { status, final, amountPaid, reason, failureCode } = occurrence;
-      const moved =
-        amountPaid === undefined ? '' : `: ${xaf(amountPaid)} have moved, which isn't what was ordered`;
+      const moved = amountPaid === undefined ? '' : `: ${xaf(amountPaid)} have moved, which isn't what was ordered`;
       const withdrawn = failureCode === 'withdrawn' ? ` ${whoIn(occurrence)} withdrew it.` : '';
       return `The payment is ${status}${final ? ', and final' : ''}${moved}${reason ? `: ${unended(reason)}` : ''}.${withdrawn}`;
     }
@@ -157,10 +154,7 @@ function decisionWords({
   return `${decision} (review ${review}${forced ? ', forced' : ''})`;
 }
 
-function transactionIn({
-  other,
-  transId,
-}: Extract<Occurrence, { type: 'asked' | 'provider_notification' }>): string {
+function transactionIn({ other, transId }: Extract<Occurrence, { type: 'asked' | 'provider_notification' }>): string {
   if (!other) return "the payment's transaction";
   return transId === undefined
     ? 'another transaction, beside the five that are named here,'
@@ -206,8 +200,7 @@ const DELIVERIES = {
 
 function lookUpWords({ answer, transactions = [] }: Extract<Occurrence, { type: 'looked_up' }>): string {
   if (answer === 'refused') return "The provider refused to list the payment's transactions.";
-  if (answer === 'not_asked')
-    return `The provider was not asked for the payment's transactions: ${JUST_ASKED}.`;
+  if (answer === 'not_asked') return `The provider was not asked for the payment's transactions: ${JUST_ASKED}.`;
   if (answer !== 'listed') {
     return `The provider was asked for the payment's transactions, and ${NO_ANSWER[answer]}.`;
   }

@@ -9,13 +9,7 @@ import {
   type RequestEvent,
 } from '../machine/transitions.js';
 import { isForced, type Resolution } from '../words/decision.js';
-import type {
-  ExpiryAnswer,
-  InitiationOutcome,
-  ListAnswer,
-  NoAnswer,
-  StatusAnswer,
-} from '../words/outcome.js';
+import type { ExpiryAnswer, InitiationOutcome, ListAnswer, NoAnswer, StatusAnswer } from '../words/outcome.js';
 import type { FailureCode, PaymentEventType, PaymentStatus } from '../words/payment.js';
 import type { TransId } from '../words/payment-id.js';
 import {
@@ -101,10 +95,7 @@ export type Occurrence =
       readonly answer: ExpiryWord;
     }
   | ({ readonly type: 'refresh_requested' } & Asker)
-  | ({ readonly type: 'recheck_requested' } & (
-      | Asker
-      | { readonly source: 'system'; readonly by: 'statement' }
-    ))
+  | ({ readonly type: 'recheck_requested' } & (Asker | { readonly source: 'system'; readonly by: 'statement' }))
   | { readonly type: 'review_opened'; readonly review: number; readonly reason: string }
   | {
       readonly type: 'decided';
@@ -217,9 +208,7 @@ function namedOnce(entries: readonly TimelineEntry[], occurrence: Occurrence): O
 function isOfOther(
   occurrence: Occurrence,
 ): occurrence is Extract<Occurrence, { type: 'asked' | 'provider_notification' }> {
-  return (
-    (occurrence.type === 'asked' || occurrence.type === 'provider_notification') && occurrence.other === true
-  );
+  return (occurrence.type === 'asked' || occurrence.type === 'provider_notification') && occurrence.other === true;
 }
 
 /** What is told each time, and after which the same is worth another line. */
@@ -312,10 +301,7 @@ function isRefused({ replies }: Taken, { request }: RequestEvent): boolean {
 }
 
 /** Which transaction it was, unless it was the payment's. */
-function about(
-  payment: PaymentState,
-  transId: TransId,
-): { readonly other?: true; readonly transId?: TransId } {
+function about(payment: PaymentState, transId: TransId): { readonly other?: true; readonly transId?: TransId } {
   return transId === transIdOf(payment) ? {} : { other: true, transId };
 }
 
@@ -442,10 +428,7 @@ export function decisionsIn(before: PaymentState, after: PaymentState): readonly
   return [{ type: 'decided', ...decisionWords(resolved), ...(approvedBy && { approvedBy }) }, ...proposals];
 }
 
-type DecisionOccurrence = Extract<
-  Occurrence,
-  { readonly type: 'decided' | 'decision_proposed' | 'decision_rejected' }
->;
+type DecisionOccurrence = Extract<Occurrence, { readonly type: 'decided' | 'decision_proposed' | 'decision_rejected' }>;
 
 function decisionWords({ decision, review, by, force }: Resolution) {
   const transId = matchedTransId(decision);
@@ -511,7 +494,5 @@ const GIVEN_UP: readonly (FailureCode | undefined)[] = ['not_sent', 'link_not_cr
 /** By code points, so that no character is cut in half. */
 function shortened(text: string): string {
   const characters = [...text];
-  return characters.length > MAX_REASON_LENGTH
-    ? `${characters.slice(0, MAX_REASON_LENGTH - 1).join('')}…`
-    : text;
+  return characters.length > MAX_REASON_LENGTH ? `${characters.slice(0, MAX_REASON_LENGTH - 1).join('')}…` : text;
 }

@@ -43,16 +43,7 @@ export interface PaymentState {
   readonly waiters: readonly Waiter[];
 }
 
-export type Phase =
-  | Sending
-  | Waiting
-  | Searching
-  | Following
-  | Closing
-  | Verifying
-  | Review
-  | Deciding
-  | Ended;
+export type Phase = Sending | Waiting | Searching | Following | Closing | Verifying | Review | Deciding | Ended;
 
 /** On whose decision money is sent: the merchant's order, the policy for ambiguous requests, or an operator's. */
 export type SendCause = 'order' | 'policy' | 'operator';
@@ -403,10 +394,7 @@ export function transIdOf({ phase }: Pick<PaymentState, 'phase'>): TransId | und
 }
 
 /** What a transaction is of, in XAF, where the provider has shown it to differ from the order. */
-export function otherAmountOf(
-  { differences }: PaymentState,
-  transId: TransId | undefined,
-): number | undefined {
+export function otherAmountOf({ differences }: PaymentState, transId: TransId | undefined): number | undefined {
   return differences?.find((one) => one.transId === transId)?.amount;
 }
 

@@ -46,10 +46,7 @@ export interface SearchedTransaction extends Transaction {
  * Whether the provider will never move a transaction on from this status. A link's payer may try again after FAILED,
  * so a link ends as SUCCESSFUL or EXPIRED; a direct payment and a payout end as SUCCESSFUL or FAILED.
  */
-export function isFinal(
-  order: { readonly method?: 'link' | 'direct' | undefined },
-  status: ProviderStatus,
-): boolean {
+export function isFinal(order: { readonly method?: 'link' | 'direct' | undefined }, status: ProviderStatus): boolean {
   if (status === 'SUCCESSFUL') return true;
   return order.method === 'link' ? status === 'EXPIRED' : status === 'FAILED';
 }

@@ -17,8 +17,7 @@ async function errorsOf(path: string, body: unknown): Promise<{ field: string; m
   const answer = await api.ask('POST', path, { key: KEYS.shop, body });
   if (answer.status === 503) return [];
   expect([answer.status, answer.body.code]).toEqual([400, 'invalid_request']);
-  for (const { field, message } of answer.body.errors)
-    expect(answer.body.detail).toContain(`${field} ${message}`);
+  for (const { field, message } of answer.body.errors) expect(answer.body.detail).toContain(`${field} ${message}`);
   return answer.body.errors;
 }
 
@@ -35,9 +34,7 @@ describe('an order', () => {
     ['null', null],
     ['missing', undefined],
   ])('is refused with an amount that is %s', async (_, amount) => {
-    expect(await payoutErrors({ ...payout, amount })).toEqual([
-      { field: 'amount', message: expect.any(String) },
-    ]);
+    expect(await payoutErrors({ ...payout, amount })).toEqual([{ field: 'amount', message: expect.any(String) }]);
   });
 
   it.each([
@@ -127,8 +124,7 @@ describe('an order', () => {
   });
 
   it('has metadata of at most 50 pairs of text', async () => {
-    const pairs = (count: number) =>
-      Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, 'v']));
+    const pairs = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, 'v']));
     expect(await payoutErrors({ ...payout, metadata: pairs(50) })).toEqual([]);
     expect(await payoutErrors({ ...payout, metadata: pairs(51) })).toMatchObject([{ field: 'metadata' }]);
     expect(await payoutErrors({ ...payout, metadata: { n: 1 } })).toEqual([
@@ -140,9 +136,7 @@ describe('an order', () => {
   it('is refused with a field that is named like an object of the language, wherever it is', async () => {
     const message = "has a name that can't be used: choose another";
     const named = JSON.parse('{"__proto__":"x","colour":"red"}');
-    expect(await payoutErrors({ ...payout, metadata: named })).toEqual([
-      { field: 'metadata.__proto__', message },
-    ]);
+    expect(await payoutErrors({ ...payout, metadata: named })).toEqual([{ field: 'metadata.__proto__', message }]);
     const body = JSON.stringify(payout).replace('{', '{"\\u005f_proto__":{"amount":1},');
     expect(await payoutErrors(body)).toEqual([{ field: '__proto__', message }]);
   });
@@ -234,9 +228,7 @@ describe('a collection', () => {
   });
 
   it('by link refuses what only a direct one has', async () => {
-    expect(
-      await collectionErrors({ ...link, phone: '677000000', medium: 'orange money', name: 'Jane' }),
-    ).toEqual([
+    expect(await collectionErrors({ ...link, phone: '677000000', medium: 'orange money', name: 'Jane' })).toEqual([
       { field: 'phone', message: 'is only for direct' },
       { field: 'medium', message: 'is only for direct' },
       { field: 'name', message: 'is only for direct' },
@@ -244,9 +236,7 @@ describe('a collection', () => {
   });
 
   it('that is direct refuses what only a link has', async () => {
-    expect(
-      await collectionErrors({ ...direct, redirectUrl: 'https://shop.example', expiresIn: '1h' }),
-    ).toEqual([
+    expect(await collectionErrors({ ...direct, redirectUrl: 'https://shop.example', expiresIn: '1h' })).toEqual([
       { field: 'redirectUrl', message: 'is only for link' },
       { field: 'expiresIn', message: 'is only for link' },
     ]);
@@ -315,9 +305,7 @@ describe('a payout', () => {
   });
 
   it('has neither a method nor a redirect', async () => {
-    expect(
-      await payoutErrors({ ...payout, method: 'direct', redirectUrl: 'https://shop.example' }),
-    ).toHaveLength(2);
+    expect(await payoutErrors({ ...payout, method: 'direct', redirectUrl: 'https://shop.example' })).toHaveLength(2);
   });
 });
 
@@ -407,8 +395,7 @@ describe('a phone number', () => {
 });
 
 describe('an e-mail address', () => {
-  const read = (email: string) =>
-    payoutBody.safeParse({ amount: 500, medium: 'platform', email }).data?.email;
+  const read = (email: string) => payoutBody.safeParse({ amount: 500, medium: 'platform', email }).data?.email;
 
   it.each([
     'jane@example.org',
@@ -494,12 +481,9 @@ describe("a link's lifetime", () => {
     expect(expiresIn.parse(text)).toBe(ms);
   });
 
-  it.each(['', '9s', '0m', '25h', '86401s', '1d', '1.5h', '-5m', '5 m', 'toString'])(
-    'cannot be %p',
-    (text) => {
-      expect(expiresIn.safeParse(text).data).toBeUndefined();
-    },
-  );
+  it.each(['', '9s', '0m', '25h', '86401s', '1d', '1.5h', '-5m', '5 m', 'toString'])('cannot be %p', (text) => {
+    expect(expiresIn.safeParse(text).data).toBeUndefined();
+  });
 });
 
 describe('a fingerprint', () => {
@@ -530,12 +514,8 @@ describe('a fingerprint', () => {
 });
 
 describe('an Idempotency-Key', () => {
-  const sendWith = (
-    idempotencyKey: string,
-    path = '/v1/payouts',
-    sent: object = payout,
-    by: string = KEYS.shop,
-  ) => api.ask('POST', path, { key: by, body: sent, headers: { 'idempotency-key': idempotencyKey } });
+  const sendWith = (idempotencyKey: string, path = '/v1/payouts', sent: object = payout, by: string = KEYS.shop) =>
+    api.ask('POST', path, { key: by, body: sent, headers: { 'idempotency-key': idempotencyKey } });
 
   it.each(['', 'x'.repeat(256), 'clé', 'tab\there'])('cannot be %p', async (wrong) => {
     const { status, body: problem } = await sendWith(wrong);

@@ -5,8 +5,7 @@ import { link, useStack } from '../../support/payment-stack.js';
 
 const stack = useStack();
 
-const read = (id: string, key: string = KEYS.operator) =>
-  stack.api.ask('GET', `/v1/payments/${id}/provider`, { key });
+const read = (id: string, key: string = KEYS.operator) => stack.api.ask('GET', `/v1/payments/${id}/provider`, { key });
 const at = expect.stringMatching(/^\d{4}-.*Z$/);
 
 describe('what the provider shows of a payment', () => {
@@ -37,9 +36,7 @@ describe('what the provider shows of a payment', () => {
     await read(id);
     const [entry] = stack.transactionsOf(id);
     expect(entry).toMatchObject({ transId, statusCalls: { answered: 1, throttled: 0 } });
-    expect((await stack.api.ask('GET', `/v1/payments/${id}/events`, { key: KEYS.shop })).body).toEqual(
-      before,
-    );
+    expect((await stack.api.ask('GET', `/v1/payments/${id}/events`, { key: KEYS.shop })).body).toEqual(before);
   });
 
   it('is asked for by the payment, in whose history it stands', async () => {
@@ -100,11 +97,7 @@ describe('a provider that hangs', () => {
     stack.sandbox.faults.add({ fault: 'slow', endpoint: 'transaction', userId: id, delayMs: 3_000 });
     const { status, body } = await stack.hasty.read(id, '/provider', KEYS.operator);
     const none = { answer: 'unavailable', asOf: at, message: 'no answer within 5 seconds' };
-    expect([status, body.list, body.status]).toEqual([
-      200,
-      { ...none, transactions: [] },
-      { ...none, transId },
-    ]);
+    expect([status, body.list, body.status]).toEqual([200, { ...none, transactions: [] }, { ...none, transId }]);
     await eventually(
       () => read(id),
       (later) => later.body.list.answer === 'listed',

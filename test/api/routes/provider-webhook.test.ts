@@ -95,18 +95,13 @@ describe('a notification that is no HTTP', () => {
     return await text(socket);
   };
   const counted = async (result: string) =>
-    Number(
-      new RegExp(`sanaga_provider_webhooks_total{result="${result}"} (\\d+)`).exec(await api.metrics())?.[1],
-    );
+    Number(new RegExp(`sanaga_provider_webhooks_total{result="${result}"} (\\d+)`).exec(await api.metrics())?.[1]);
 
   it.each([
     ['a header with a space in its name', `POST ${address} HTTP/1.1\r\nHost: x\r\nA B: c\r\n\r\n{}`],
     ['a method that nobody knows', `NOTIFY-ME ${address} HTTP/1.1\r\nHost: x\r\n\r\n{}`],
     ['another version', `POST ${address} HTTP/9.9\r\nHost: x\r\n\r\n{}`],
-    [
-      'two lengths',
-      `POST ${address} HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}`,
-    ],
+    ['two lengths', `POST ${address} HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}`],
     ['headers of 20 kB', `POST ${address} HTTP/1.1\r\nHost: x\r\nA: ${'a'.repeat(20_000)}\r\n\r\n{}`],
     ['a whole address', `post  http://sanaga.example${address} HTTP/1.1\r\nHost: x\r\n\r\n{}`],
   ])('is counted as unread, and logged without its address: %s', async (_, bytes) => {

@@ -66,8 +66,7 @@ describe('a statement that is being sent', () => {
     const read = { payments: 0 };
     const payments = new Proxy([...whole.payments], {
       get(list, name, receiver) {
-        if (typeof name === 'string' && /^\d+$/.test(name))
-          read.payments = Math.max(read.payments, Number(name));
+        if (typeof name === 'string' && /^\d+$/.test(name)) read.payments = Math.max(read.payments, Number(name));
         return Reflect.get(list, name, receiver);
       },
     });

@@ -7,8 +7,7 @@ import { openPayment } from '../../../src/payments/words/payment-state.js';
 import { linkOrder, MINUTE, START } from '../../support/orders.js';
 import { paid, taken } from '../../support/scenario.js';
 
-const summaries = (given: Parameters<typeof viewTimeline>[0]) =>
-  viewTimeline(given).map(({ summary }) => summary);
+const summaries = (given: Parameters<typeof viewTimeline>[0]) => viewTimeline(given).map(({ summary }) => summary);
 
 describe('a timeline as the API shows it', () => {
   it('says where entries are left out, and how many', () => {

@@ -40,8 +40,6 @@ describe('the time that growth takes', () => {
   });
 
   it('leaves out what was measured before', () => {
-    expect(estimate({ ...plan, sizes: [0, 20_000] }, figures)).toContain(
-      '20,000 open payments and 409 paid ones',
-    );
+    expect(estimate({ ...plan, sizes: [0, 20_000] }, figures)).toContain('20,000 open payments and 409 paid ones');
   });
 });

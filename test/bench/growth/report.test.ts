@@ -29,9 +29,7 @@ describe('the tables of growth', () => {
   });
 
   it('have a row for each size, with the time of its lists', () => {
-    expect(text).toMatch(
-      /^\| 10,000 \| 500 .*\| 41\.5 .*\| 31 \/ 45 .*\| 22 \/ 33 .*\| 500 in 210 .*\| 120 \/ 260/m,
-    );
+    expect(text).toMatch(/^\| 10,000 \| 500 .*\| 41\.5 .*\| 31 \/ 45 .*\| 22 \/ 33 .*\| 500 in 210 .*\| 120 \/ 260/m);
     expect(text).toMatch(/^\| 0 +\| 0 .*\| 0 in 210 .*\| +\| 140, 300/m);
   });
 
@@ -54,13 +52,7 @@ describe('the pictures of growth', () => {
   it('show throughput, latencies, memory and lists, with a line for each size', () => {
     const pictures = toPictures(figures);
     expect(pictures.map(({ name }) => name)).toEqual([
-      ...[
-        'growth-throughput.svg',
-        'growth-start.svg',
-        'growth-outcome.svg',
-        'growth-memory.svg',
-        'growth-lists.svg',
-      ],
+      ...['growth-throughput.svg', 'growth-start.svg', 'growth-outcome.svg', 'growth-memory.svg', 'growth-lists.svg'],
     ]);
     expect(pictures[0]?.svg).toContain('>10,000 open</text>');
     expect(pictures[0]?.svg.match(/<polyline/g)).toHaveLength(2);

@@ -23,8 +23,7 @@ async function install(name: string, version: string): Promise<string> {
 
 const packaged = async () => {
   const found = await findPostgres({ PATH: '' }, join(folder, 'none'));
-  if (found?.kind !== 'packaged')
-    throw new Error(`npm ci has brought no PostgreSQL: ${JSON.stringify(found)}`);
+  if (found?.kind !== 'packaged') throw new Error(`npm ci has brought no PostgreSQL: ${JSON.stringify(found)}`);
   return found;
 };
 

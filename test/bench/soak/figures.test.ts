@@ -27,9 +27,7 @@ describe('the trend of memory', () => {
   });
 
   it('is not moved by a few samples that stand out', () => {
-    const spiky = ramp(20, 0).map((sample, index) =>
-      index % 20 === 0 ? { ...sample, bytes: 1e12 } : sample,
-    );
+    const spiky = ramp(20, 0).map((sample, index) => (index % 20 === 0 ? { ...sample, bytes: 1e12 } : sample));
     expect(trendOf(spiky, RATE, MAX_GROWTH.heap)?.perPayment).toBe(0);
   });
 
@@ -52,13 +50,7 @@ describe('the heaps of processes', () => {
   const line = (at: number, pid: number, thread: number, bytes: number) => ({ at, pid, thread, bytes });
 
   it('are those of all their threads together, once each was read', () => {
-    const lines = [
-      line(10, 1, 0, 100),
-      line(11, 1, 1, 50),
-      line(12, 2, 0, 7),
-      line(20, 1, 0, 110),
-      line(21, 1, 1, 40),
-    ];
+    const lines = [line(10, 1, 0, 100), line(11, 1, 1, 50), line(12, 2, 0, 7), line(20, 1, 0, 110), line(21, 1, 1, 40)];
     const heaps = heapsByProcess(lines, 10);
     expect(heaps.get(1)).toEqual([
       { atMs: 1, bytes: 150 },
@@ -69,8 +61,6 @@ describe('the heaps of processes', () => {
   });
 
   it('count from when the load began', () => {
-    expect(heapsByProcess([line(5, 1, 0, 100), line(15, 1, 0, 120)], 10).get(1)).toEqual([
-      { atMs: 5, bytes: 120 },
-    ]);
+    expect(heapsByProcess([line(5, 1, 0, 100), line(15, 1, 0, 120)], 10).get(1)).toEqual([{ atMs: 5, bytes: 120 }]);
   });
 });

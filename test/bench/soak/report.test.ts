@@ -12,9 +12,7 @@ describe('the judgement of a soak test', () => {
     ['api', 'heap', ramp(20, 500)],
     ['worker', 'resident', ramp(20, 5_000)],
   ] as const)('says so when the %s grows (%s)', (name, memory, samples) => {
-    const processes = figures.processes.map((one) =>
-      one.name === name ? { ...one, [memory]: samples } : one,
-    );
+    const processes = figures.processes.map((one) => (one.name === name ? { ...one, [memory]: samples } : one));
     expect(isGrowing({ ...figures, processes })).toBe(true);
   });
 });

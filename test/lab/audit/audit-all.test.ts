@@ -6,15 +6,7 @@ import type { ReceivedNotification } from '../../../lab/people/merchant-endpoint
 import { type ObservedPayment, observedOf } from '../../../lab/people/observed-payment.js';
 import { planChaosPayments } from '../../../lab/plan/chaos-payments.js';
 import { LocalServer } from '../../../lab/world/local-server.js';
-import {
-  HOUR,
-  payDirectly,
-  phones,
-  type Running,
-  SECOND,
-  START,
-  startSandbox,
-} from '../../support/running-sandbox.js';
+import { HOUR, payDirectly, phones, type Running, SECOND, START, startSandbox } from '../../support/running-sandbox.js';
 import { contextOf, stackAt } from '../chaos-context.js';
 
 const planned = planChaosPayments(50, 1_000, 1).find(({ way }) => way === 'direct');
@@ -24,10 +16,7 @@ const { id } = planned;
 const shown = (status: string, final: boolean) => ({ id, status, final, amount: 1000 });
 
 /** What the merchant was notified of, by the first notification. */
-const notifiedOf = (
-  status: ReceivedNotification['content']['data']['status'],
-  at: number,
-): ReceivedNotification => ({
+const notifiedOf = (status: ReceivedNotification['content']['data']['status'], at: number): ReceivedNotification => ({
   webhookId: `evt_${id}_1`,
   at,
   acknowledged: true,

@@ -12,10 +12,7 @@ const planned = planPayments(50, 1).payments.find(({ way }) => way === 'payout')
 if (planned === undefined) throw new Error('the plan has no payout');
 const { id } = planned;
 
-const booked = (
-  status: FinalTransaction['status'],
-  more: Partial<FinalTransaction> = {},
-): FinalTransaction => ({
+const booked = (status: FinalTransaction['status'], more: Partial<FinalTransaction> = {}): FinalTransaction => ({
   status,
   transId: 'T1',
   amount: 100,
@@ -178,9 +175,7 @@ describe('the audit', () => {
     const transactions = [booked('SUCCESSFUL'), booked('SUCCESSFUL', { createdAt: 2_500 })];
     const decisions = [decision({ action: 'resend', forced: true, isWrong: true })];
     const before = [notification(1, 'REVIEW', 1_500), notification(2, 'SUCCESSFUL', 3_000)];
-    expect(found({ record: { notifications: before, decisions }, transactions, posts: 2 })).toEqual([
-      'unnoticed',
-    ]);
+    expect(found({ record: { notifications: before, decisions }, transactions, posts: 2 })).toEqual(['unnoticed']);
     const after = [...before, notification(3, 'REVIEW', 4_000), notification(4, 'SUCCESSFUL', 5_000)];
     expect(found({ record: { notifications: after, decisions }, transactions, posts: 2 })).toEqual([]);
   });
@@ -206,11 +201,7 @@ describe('the audit', () => {
       'lost',
       'wrongOutcome',
     ]);
-    const mended = [
-      failed,
-      notification(2, 'REVIEW', 4_000, moved),
-      notification(3, 'SUCCESSFUL', 5_000, moved),
-    ];
+    const mended = [failed, notification(2, 'REVIEW', 4_000, moved), notification(3, 'SUCCESSFUL', 5_000, moved)];
     expect(found({ record: { notifications: mended, decisions } })).toEqual([]);
   });
 
@@ -242,8 +233,8 @@ describe('the audit', () => {
   });
 
   it('finds more questions than the provider takes', () => {
-    expect(found({ record: { notifications: [paid] }, tooManyQuestions: ['seven within a minute'] })).toEqual(
-      ['overLimit'],
-    );
+    expect(found({ record: { notifications: [paid] }, tooManyQuestions: ['seven within a minute'] })).toEqual([
+      'overLimit',
+    ]);
   });
 });

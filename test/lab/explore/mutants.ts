@@ -451,8 +451,7 @@ export const MUTANTS: readonly Mutant[] = [
     rule: 'a matched transaction that fails does not end the payment while another can move money',
     file: 'transitions.ts',
     find: '  return payment.others.find((other) => isOpen(payment, other));\n',
-    replace:
-      '  return payment.others.find((other) => isOpen(payment, other) && other.judged === undefined);\n',
+    replace: '  return payment.others.find((other) => isOpen(payment, other) && other.judged === undefined);\n',
     setting: operators,
     breaks: 'failedTruth',
     story: [/list: T1 and T2: REVIEW 1/, /match/, /FAILED, final/],
@@ -473,11 +472,7 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '    const isSure = true;\n',
     setting: takenTwice,
     breaks: 'failedTruth',
-    story: [
-      /T1 and T2, the first of which the list shows late/,
-      /list: T2/,
-      /status of T2: FAILED: FAILED, final/,
-    ],
+    story: [/T1 and T2, the first of which the list shows late/, /list: T2/, /status of T2: FAILED: FAILED, final/],
   },
   {
     rule: 'a payment in doubt does not end without money while another transaction can move it',
@@ -532,10 +527,7 @@ export const MUTANTS: readonly Mutant[] = [
       allowance: { troubles: 2, decisions: 2 },
     }),
     breaks: 'noDouble',
-    story: [
-      /resend\n.*list: T1(: REVIEW \d)?\n/,
-      /list: nothing, and T1 no more: CREATED, and it is to be sent/,
-    ],
+    story: [/resend\n.*list: T1(: REVIEW \d)?\n/, /list: nothing, and T1 no more: CREATED, and it is to be sent/],
   },
   {
     rule: 'what a refused decision has read is not forgotten by the search when the list leaves it out',
@@ -910,8 +902,7 @@ export const MUTANTS: readonly Mutant[] = [
     rule: "an operator can't match another payment's transaction, not even with force",
     file: 'review.ts',
     find: "if (difference?.field === 'externalId' || difference?.field === 'names')",
-    replace:
-      "if (difference !== undefined && difference.field !== 'amount' && deciding.resolution.force === false)",
+    replace: "if (difference !== undefined && difference.field !== 'amount' && deciding.resolution.force === false)",
     setting: liars,
     breaks: 'succeededTruth',
     story: [/match [OPB] \(forced\)/, /another payment's/],
@@ -1143,9 +1134,7 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '  return one.by === other.decision.action;\n',
     setting: twoPeople,
     breaks: 'secondPerson',
-    story: [
-      /(an|a second) operator decides on review 1: (\w+).*\n(.*\n)*?.* \1 operator decides on review 2: \2/,
-    ],
+    story: [/(an|a second) operator decides on review 1: (\w+).*\n(.*\n)*?.* \1 operator decides on review 2: \2/],
   },
   {
     rule: 'who has not seen the decision that waits carries nothing out',
@@ -1229,11 +1218,7 @@ export const MUTANTS: readonly Mutant[] = [
       allowance: { troubles: 2, resets: 1 },
     }),
     breaks: 'failedTruth',
-    story: [
-      /was taken as T1/,
-      /workflow is reset/,
-      /doesn't say whether the workflow was reset: FAILED, final/,
-    ],
+    story: [/was taken as T1/, /workflow is reset/, /doesn't say whether the workflow was reset: FAILED, final/],
   },
   {
     rule: 'refused credentials fail no payment before it has to be sent by',
@@ -1478,9 +1463,7 @@ export const MUTANTS: readonly Mutant[] = [
       allowance: { troubles: 2, decisions: 1 },
     }),
     breaks: 'failedTruth',
-    story: [
-      /status of (T\d): SUCCESSFUL: SUCCESSFUL, final(.*\n)+.*match T\d(.*\n)+.*\1 no more: FAILED, final/,
-    ],
+    story: [/status of (T\d): SUCCESSFUL: SUCCESSFUL, final(.*\n)+.*match T\d(.*\n)+.*\1 no more: FAILED, final/],
   },
   {
     rule: '`fail` is refused while the payment’s own transaction can move money',

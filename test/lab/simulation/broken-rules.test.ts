@@ -104,9 +104,7 @@ describe('a simulation of a Sanaga that breaks a rule', () => {
   const silent = simulation(1, (activities) => ({
     ...activities,
     notifyMerchant: async (notification) =>
-      notification.type === 'payment.review'
-        ? { kind: 'delivered' }
-        : await activities.notifyMerchant(notification),
+      notification.type === 'payment.review' ? { kind: 'delivered' } : await activities.notifyMerchant(notification),
   }));
   it(
     'catches a review that the merchant is never told of',
@@ -132,9 +130,7 @@ describe('a simulation of a Sanaga that breaks a rule', () => {
       },
       async lookUp(what) {
         const answer = await activities.lookUp(what);
-        return answer.kind === 'listed'
-          ? { ...answer, transactions: answer.transactions.filter(isFirst) }
-          : answer;
+        return answer.kind === 'listed' ? { ...answer, transactions: answer.transactions.filter(isFirst) } : answer;
       },
     };
   });

@@ -40,8 +40,7 @@ describe('a simulation', () => {
   );
 });
 
-const sizes = (payments: number, atOnce = 3) =>
-  worldsOf({ payments, seed: 7 }, atOnce).map((world) => world.payments);
+const sizes = (payments: number, atOnce = 3) => worldsOf({ payments, seed: 7 }, atOnce).map((world) => world.payments);
 
 describe("a simulation's worlds", () => {
   it('have all the payments between them, and none too many', () => {

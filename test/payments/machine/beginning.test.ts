@@ -38,10 +38,7 @@ describe('a payment whose workflow begins', () => {
   });
 
   it.each([
-    [
-      'is FAILED when the provider rejected its request',
-      { kind: 'rejected', message: 'no', statusCode: 400 },
-    ],
+    ['is FAILED when the provider rejected its request', { kind: 'rejected', message: 'no', statusCode: 400 }],
     ['looks for what nobody knows of', { kind: 'ambiguous', reason: 'reset' }],
     ['waits to send what was not sent', { kind: 'notSent', reason: 'refused' }],
     ['waits while the credentials are refused', { kind: 'unauthorized', message: 'no', statusCode: 401 }],
@@ -57,9 +54,6 @@ describe('a payment whose workflow begins', () => {
   it.each([11, -11, 86_400])('goes by Temporal’s clock when the sender’s is %i s before it', (seconds) => {
     const { payment, timeline } = begun(ANSWERED_AT + seconds * SECOND, ACCEPTED);
     expect(payment.createdAt).toBe(SENT_AT + seconds * SECOND);
-    expect(timeline.entries.map(({ at }) => at)).toEqual([
-      SENT_AT + seconds * SECOND,
-      ANSWERED_AT + seconds * SECOND,
-    ]);
+    expect(timeline.entries.map(({ at }) => at)).toEqual([SENT_AT + seconds * SECOND, ANSWERED_AT + seconds * SECOND]);
   });
 });

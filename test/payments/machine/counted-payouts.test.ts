@@ -1,10 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import {
-  type CountedPayout,
-  countPayouts,
-  NO_PAYOUTS,
-} from '../../../src/payments/machine/counted-payouts.js';
+import { type CountedPayout, countPayouts, NO_PAYOUTS } from '../../../src/payments/machine/counted-payouts.js';
 import type { PaymentId } from '../../../src/payments/words/payment-id.js';
 
 const payout = (number: number, amount: number) => ({ id: `pay_${number}` as PaymentId, amount });

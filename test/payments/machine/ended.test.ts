@@ -60,9 +60,7 @@ describe('a notification that names an ended payment alone', () => {
 
   it('brings it to review when the list shows what money has moved with', () => {
     const payment = rejected();
-    expect(payment.named().listed(transactionOf(payoutOrder, { status: 'SUCCESSFUL' })).status).toBe(
-      'REVIEW',
-    );
+    expect(payment.named().listed(transactionOf(payoutOrder, { status: 'SUCCESSFUL' })).status).toBe('REVIEW');
   });
 
   it('has the list read once in ten minutes at most, however many are forged', () => {
@@ -110,20 +108,17 @@ describe('the end of a payment in doubt', () => {
     expect(payment.notified).toEqual(['payment.review', 'payment.succeeded']);
   });
 
-  it.each([0, 1, 2])(
-    'is opened again when the list shows another one that moves money (check %i)',
-    (check) => {
-      const payment = paidAfterResend();
-      for (let before = 0; before < check; before++) payment.listed(second);
-      payment.listed(second, own);
-      expect(payment.phase('review')).toMatchObject({
-        held: true,
-        why: 'the provider has another transaction for this payment: T1 (SUCCESSFUL)',
-        pursuit: { kind: 'following', transId: 'T2' },
-      });
-      expect(payment.notified.at(-1)).toBe('payment.review');
-    },
-  );
+  it.each([0, 1, 2])('is opened again when the list shows another one that moves money (check %i)', (check) => {
+    const payment = paidAfterResend();
+    for (let before = 0; before < check; before++) payment.listed(second);
+    payment.listed(second, own);
+    expect(payment.phase('review')).toMatchObject({
+      held: true,
+      why: 'the provider has another transaction for this payment: T1 (SUCCESSFUL)',
+      pursuit: { kind: 'following', transId: 'T2' },
+    });
+    expect(payment.notified.at(-1)).toBe('payment.review');
+  });
 
   it('is opened again when the payment was called FAILED and money has moved', () => {
     const payment = failed().listed().listed(own);

@@ -173,12 +173,12 @@ describe('closing a link', () => {
     expect(payment.notified).toEqual(['payment.succeeded']);
   });
 
-  it.each([
-    { kind: 'alreadyExpired' } as const,
-    { kind: 'refused', message: 'no', statusCode: 400 } as const,
-  ])('lets the status decide whatever the provider answers ($kind)', (answer) => {
-    expect(atItsEnd().found('CREATED').expired(answer).asks('askStatus').transId).toBe('T1');
-  });
+  it.each([{ kind: 'alreadyExpired' } as const, { kind: 'refused', message: 'no', statusCode: 400 } as const])(
+    'lets the status decide whatever the provider answers ($kind)',
+    (answer) => {
+      expect(atItsEnd().found('CREATED').expired(answer).asks('askStatus').transId).toBe('T1');
+    },
+  );
 
   it('never expires a link that could not be looked at', () => {
     const payment = atItsEnd().answered(SILENT);

@@ -35,9 +35,7 @@ describe('the payment machine', () => {
   it('refuses an answer that was not asked for', () => {
     const sent = { kind: 'sent', outcome: NOT_SENT } as const;
     for (const { payment } of [taken(payoutOrder), ambiguous(payoutOrder), paid(payoutOrder)]) {
-      expect(() => step(payment, sent, START)).toThrow(
-        `a payment that is ${payment.phase.kind} has not asked`,
-      );
+      expect(() => step(payment, sent, START)).toThrow(`a payment that is ${payment.phase.kind} has not asked`);
     }
     const listed = { kind: 'listed', answer: { kind: 'listed', transactions: [] } } as const;
     for (const { payment } of [opened(payoutOrder), taken(payoutOrder)]) {
@@ -85,12 +83,7 @@ describe('a refresh', () => {
   });
 
   it('is answered at once when there is nothing to ask', () => {
-    for (const payment of [
-      opened(payoutOrder),
-      ambiguous(payoutOrder),
-      absent(payoutOrder),
-      paid(payoutOrder),
-    ]) {
+    for (const payment of [opened(payoutOrder), ambiguous(payoutOrder), absent(payoutOrder), paid(payoutOrder)]) {
       expect(payment.request('refresh').reply?.kind).toBe('done');
     }
   });
@@ -136,12 +129,7 @@ describe('what can be said against a request without asking', () => {
         resolution: { decision: { action: 'resend' }, review: 1, by: 'ops', why: 'x', force: false },
       },
     ];
-    for (const { payment, now } of [
-      opened(linkOrder),
-      taken(linkOrder),
-      absent(payoutOrder),
-      paid(payoutOrder),
-    ]) {
+    for (const { payment, now } of [opened(linkOrder), taken(linkOrder), absent(payoutOrder), paid(payoutOrder)]) {
       for (const request of requests) {
         const [reply] = step(payment, request, now).replies;
         const objection = objectionTo(payment, request, now);
@@ -257,9 +245,7 @@ class RandomRun {
     const { phase } = payment;
     if (phase.kind === 'ended' && before.phase.kind !== 'ended') {
       expect(notified).toBe(
-        { SUCCESSFUL: 'payment.succeeded', FAILED: 'payment.failed', EXPIRED: 'payment.expired' }[
-          phase.status
-        ],
+        { SUCCESSFUL: 'payment.succeeded', FAILED: 'payment.failed', EXPIRED: 'payment.expired' }[phase.status],
       );
     }
   }
@@ -295,8 +281,7 @@ class RandomRun {
       expect(event.kind === 'sent' || phase.kind === 'sending' || mayBeRecalled).toBe(true);
     }
     if (before.phase.kind === 'ended') expect(['ended', 'review']).toContain(phase.kind);
-    if (before.phase.kind === 'ended' && phase.kind === 'ended')
-      expect(phase.status).toBe(before.phase.status);
+    if (before.phase.kind === 'ended' && phase.kind === 'ended') expect(phase.status).toBe(before.phase.status);
     if (before.phase.kind === 'review') expect(phase.kind).not.toBe('sending');
     if (before.phase.kind === 'review' && before.phase.held) {
       expect(['review', 'deciding']).toContain(phase.kind);

@@ -1,11 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  disagreement,
-  findOwn,
-  ownAmong,
-  ownerOf,
-  transTypeOf,
-} from '../../../src/payments/machine/matching.js';
+import { disagreement, findOwn, ownAmong, ownerOf, transTypeOf } from '../../../src/payments/machine/matching.js';
 import { directOrder, linkOrder, orders, payoutOrder, transactionOf, transId } from '../../support/orders.js';
 
 describe.each(orders)('a transaction of the payment $id', (order) => {

@@ -97,9 +97,7 @@ describe('the delivery of a notification', () => {
   });
 
   it('has its three days from its own first try, however late that is', () => {
-    expect(triesOf(newDelivery(START), START + 70 * HOUR).times).toEqual(
-      triesOf(newDelivery(START), START).times,
-    );
+    expect(triesOf(newDelivery(START), START + 70 * HOUR).times).toEqual(triesOf(newDelivery(START), START).times);
   });
 
   it('is not abandoned before three days, however slow the tries are', () => {

@@ -104,9 +104,7 @@ describe('a link that a notification calls paid', () => {
     const payment = taken(linkOrder).hint('T2').found('PENDING');
     for (const forged of ['X0', 'X1', 'X2', 'X3', 'X4', 'X5']) payment.hint(forged);
     payment.fail({ force: true }).found('CREATED').listed(created, L2);
-    expect(payment.reply).toMatchObject(
-      refused('ResolutionRefused', 'a notification says that T2 has been paid'),
-    );
+    expect(payment.reply).toMatchObject(refused('ResolutionRefused', 'a notification says that T2 has been paid'));
   });
 
   it('is not kept out by what was forged before', () => {
@@ -114,18 +112,14 @@ describe('a link that a notification calls paid', () => {
     const payment = taken(linkOrder).found('PENDING', { amount: 1 });
     for (let forged = 0; forged < 25; forged++) payment.hint(`X${forged}`);
     payment.hint('T2').fail({ force: true }).found('CREATED').listed(created, L2);
-    expect(payment.reply).toMatchObject(
-      refused('ResolutionRefused', 'a notification says that T2 has been paid'),
-    );
+    expect(payment.reply).toMatchObject(refused('ResolutionRefused', 'a notification says that T2 has been paid'));
     expect(payment.payment.reports.paid).toHaveLength(20);
   });
 
   it('is asked about in a held review, whatever notifications have named before', () => {
     const payment = taken(linkOrder).found('PENDING', { amount: 1 });
     for (const forged of ['X0', 'X1', 'X2', 'X3', 'X4']) payment.hint(forged);
-    expect(payment.hint('T1').payment.reports.open).toContainEqual(
-      expect.objectContaining({ transId: 'T1' }),
-    );
+    expect(payment.hint('T1').payment.reports.open).toContainEqual(expect.objectContaining({ transId: 'T1' }));
   });
 
   it('is not put off for ever by a flood of notifications just before it is expired', () => {
@@ -215,9 +209,7 @@ describe('a notification that calls a transaction paid, just before the provider
 
   it('brings the payment before a person when it was true', () => {
     const payment = taken(payoutOrder).hint('T1').found('FAILED').listed(P1);
-    expect(payment.found('SUCCESSFUL').phase('review').why).toContain(
-      'the provider now says that T1 is SUCCESSFUL',
-    );
+    expect(payment.found('SUCCESSFUL').phase('review').why).toContain('the provider now says that T1 is SUCCESSFUL');
   });
 });
 
@@ -252,12 +244,7 @@ describe('a transaction that is being asked about', () => {
 
 describe('a decision that is insisted on', () => {
   it('is refused for what a notification names after it was made', () => {
-    const payment = absent(payoutOrder)
-      .hint('T8')
-      .answered(SILENT)
-      .resend({ force: true })
-      .hint('T9')
-      .listed();
+    const payment = absent(payoutOrder).hint('T8').answered(SILENT).resend({ force: true }).hint('T9').listed();
     expect(payment.reply).toMatchObject(
       refused('ResolutionRefused', 'a notification has named T9 for this payment since this was decided'),
     );

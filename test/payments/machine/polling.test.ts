@@ -15,16 +15,7 @@ import {
   startPolling,
 } from '../../../src/payments/machine/polling.js';
 import { STATUS_CALLS_PER_WINDOW, STATUS_WINDOW_MS } from '../../../src/payments/words/limits.js';
-import {
-  HOUR,
-  linkOrder,
-  MINUTE,
-  payoutOrder,
-  START,
-  terms,
-  transactionOf,
-  transId,
-} from '../../support/orders.js';
+import { HOUR, linkOrder, MINUTE, payoutOrder, START, terms, transactionOf, transId } from '../../support/orders.js';
 import { SILENT, taken, throttled, UNAUTHORIZED, UNKNOWN } from '../../support/scenario.js';
 
 const fresh: Polling = { asked: 0, unanswered: 0, nextAt: START, hinted: false };
@@ -145,9 +136,7 @@ describe('the quiet that the provider asks for', () => {
 
 /** The most calls that any window of the provider's width holds. */
 function mostInWindow(times: readonly number[]): number {
-  const counts = times.map(
-    (start) => times.filter((at) => at >= start && at - start <= STATUS_WINDOW_MS).length,
-  );
+  const counts = times.map((start) => times.filter((at) => at >= start && at - start <= STATUS_WINDOW_MS).length);
   return Math.max(0, ...counts);
 }
 
@@ -225,10 +214,7 @@ describe('the status budget', () => {
   it('never lets more than 6 calls into any 60 s, whatever the hints, the answers and their delays', () => {
     // Mostly much faster than the budget allows, or the budget would never be what holds a question back.
     const time = (longest: number) =>
-      fc.oneof(
-        { weight: 4, arbitrary: fc.nat({ max: 500 }) },
-        { weight: 1, arbitrary: fc.nat({ max: longest }) },
-      );
+      fc.oneof({ weight: 4, arbitrary: fc.nat({ max: 500 }) }, { weight: 1, arbitrary: fc.nat({ max: longest }) });
     const answers = fc.constantFrom(
       { kind: 'found', transaction: transactionOf(payoutOrder, { status: 'PENDING' }) } as const,
       SILENT,

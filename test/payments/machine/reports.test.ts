@@ -1,14 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { REPORT_PAUSE_MS } from '../../../src/payments/machine/reports.js';
-import {
-  directOrder,
-  HOUR,
-  linkOrder,
-  MINUTE,
-  payoutOrder,
-  transactionOf,
-  transId,
-} from '../../support/orders.js';
+import { directOrder, HOUR, linkOrder, MINUTE, payoutOrder, transactionOf, transId } from '../../support/orders.js';
 import {
   absent,
   ambiguous,
@@ -130,10 +122,7 @@ describe('reports', () => {
       const from = payment.now;
       expect(payment.phase('ended').checks.map(({ at }) => at - from)).toEqual([0, HOUR, 24 * HOUR]);
       const { order } = payment.payment;
-      const [own, second] = [
-        transactionOf(order, { status: 'SUCCESSFUL' }),
-        { transId: transId('T2'), status },
-      ];
+      const [own, second] = [transactionOf(order, { status: 'SUCCESSFUL' }), { transId: transId('T2'), status }];
       payment.listed(own, transactionOf(order, second));
       expect(payment.status).toBe(status === 'FAILED' ? 'SUCCESSFUL' : 'REVIEW');
     },
@@ -226,8 +215,7 @@ describe('reports', () => {
     const payment = quietPayment();
     for (let copy = 0; copy < 7; copy++) {
       questions(payment.hint(`X${copy}`), SILENT);
-      for (let checks = 1; checks <= 3; checks++)
-        payment.listed(transactionOf(payoutOrder, { status: 'SUCCESSFUL' }));
+      for (let checks = 1; checks <= 3; checks++) payment.listed(transactionOf(payoutOrder, { status: 'SUCCESSFUL' }));
     }
     expect(payment.payment.reports.unconfirmed).toEqual(['X2', 'X3', 'X4', 'X5', 'X6']);
   });
@@ -272,9 +260,7 @@ describe('a reported transaction', () => {
     const nameless = { externalId: undefined, userId: undefined };
     const doubtful = quietPayment().hint('T2').found('SUCCESSFUL', nameless);
     doubtful.found('SUCCESSFUL', nameless).found('SUCCESSFUL');
-    expect(doubtful.phase('review').why).toBe(
-      'the provider has another transaction for this payment: T2 (SUCCESSFUL)',
-    );
+    expect(doubtful.phase('review').why).toBe('the provider has another transaction for this payment: T2 (SUCCESSFUL)');
     const never = quietPayment().hint('T2');
     for (let times = 1; times <= 4; times += 1) never.found('SUCCESSFUL', nameless);
     expect(never.status).toBe('SUCCESSFUL');

@@ -135,9 +135,7 @@ describe('the least age of what is decided', () => {
     const payment = young().later(HOUR).resend().listed().sent(THROTTLED_SEND);
     const throttledAt = payment.now;
     payment.hint('T9').listed().found('PENDING', { externalId: 'pay_other' });
-    expect(payment.resend().reply).toMatchObject(
-      refused(`decide after ${new Date(throttledAt + HOUR).toISOString()}`),
-    );
+    expect(payment.resend().reply).toMatchObject(refused(`decide after ${new Date(throttledAt + HOUR).toISOString()}`));
   });
 
   it.each(['resend', 'fail'] as const)('is asked of a %s', (action) => {
@@ -237,14 +235,11 @@ describe('a decision while a notification names the payment alone', () => {
     expect(payment.payment.reports.isNamed).toBeUndefined();
   });
 
-  it.each(['resend', 'fail'] as const)(
-    'is refused when the notification comes while it is checked: %s',
-    (action) => {
-      const payment = absent(payoutOrder).after(HOUR);
-      payment[action]({ force: true }).named().listed();
-      expect(payment.reply).toMatchObject({ kind: 'refused' });
-    },
-  );
+  it.each(['resend', 'fail'] as const)('is refused when the notification comes while it is checked: %s', (action) => {
+    const payment = absent(payoutOrder).after(HOUR);
+    payment[action]({ force: true }).named().listed();
+    expect(payment.reply).toMatchObject({ kind: 'refused' });
+  });
 
   it('is taken when a transaction is matched', () => {
     const payment = absent(payoutOrder).named().match('T1').found('SUCCESSFUL');
@@ -370,27 +365,21 @@ describe('an operator’s match', () => {
     ['its externalId, beside this one’s userId', { externalId: 'pay_other' }],
   ] as const;
 
-  it.each(ANOTHERS)(
-    'is refused for a transaction that names another payment by %s, forced or not',
-    (_, names) => {
-      for (const force of [false, true]) {
-        const payment = absent(payoutOrder).match('T1', { force });
-        payment.found('SUCCESSFUL', names);
-        expect(payment.reply).toMatchObject(refused('was made for pay_other'));
-      }
-    },
-  );
+  it.each(ANOTHERS)('is refused for a transaction that names another payment by %s, forced or not', (_, names) => {
+    for (const force of [false, true]) {
+      const payment = absent(payoutOrder).match('T1', { force });
+      payment.found('SUCCESSFUL', names);
+      expect(payment.reply).toMatchObject(refused('was made for pay_other'));
+    }
+  });
 
-  it.each(ANOTHERS)(
-    'takes none on an earlier answer, once it has named another payment by %s',
-    (_, names) => {
-      // It was listed for this payment, and named nobody then.
-      const nameless = { ...own, transId: transId('T2'), externalId: undefined, userId: undefined };
-      const payment = ambiguous(payoutOrder).listed(own, nameless).later(HOUR);
-      expect(payment.match('T2').found('SUCCESSFUL', names).reply).toMatchObject(refused('pay_other'));
-      expect(payment.match('T2', { force: true }).answered(SILENT).reply).toMatchObject(refused('pay_other'));
-    },
-  );
+  it.each(ANOTHERS)('takes none on an earlier answer, once it has named another payment by %s', (_, names) => {
+    // It was listed for this payment, and named nobody then.
+    const nameless = { ...own, transId: transId('T2'), externalId: undefined, userId: undefined };
+    const payment = ambiguous(payoutOrder).listed(own, nameless).later(HOUR);
+    expect(payment.match('T2').found('SUCCESSFUL', names).reply).toMatchObject(refused('pay_other'));
+    expect(payment.match('T2', { force: true }).answered(SILENT).reply).toMatchObject(refused('pay_other'));
+  });
 
   it('can be failed in its place by force, when the payment’s own has come to name another', () => {
     const names = { externalId: 'pay_other' };
@@ -421,9 +410,7 @@ describe('an operator’s match', () => {
     const payment = absent(payoutOrder).match('T1').found('SUCCESSFUL', nameless);
     expect(payment.reply).toMatchObject(refused("doesn't say whose transaction T1 is"));
     expect(payment.status).toBe('REVIEW');
-    expect(absent(payoutOrder).match('T1', { force: true }).found('SUCCESSFUL', nameless).status).toBe(
-      'SUCCESSFUL',
-    );
+    expect(absent(payoutOrder).match('T1', { force: true }).found('SUCCESSFUL', nameless).status).toBe('SUCCESSFUL');
   });
 
   it('takes the transaction that the payment has gone by, though the provider does not say whose it is', () => {
@@ -521,24 +508,18 @@ describe('a match of one of several', () => {
   const besides = (status: string) =>
     `T1 is FAILED, but the provider has another transaction for this payment: T2 (${status})`;
 
-  it.each([false, true])(
-    'is refused when it has failed and the other has moved money (forced: %s)',
-    (force) => {
-      const payment = several('SUCCESSFUL').match('T1', { force }).found('FAILED');
-      expect(payment.reply).toMatchObject(refused(besides('SUCCESSFUL')));
-      expect(payment.match('T2').found('SUCCESSFUL').phase('ended').transId).toBe('T2');
-    },
-  );
+  it.each([false, true])('is refused when it has failed and the other has moved money (forced: %s)', (force) => {
+    const payment = several('SUCCESSFUL').match('T1', { force }).found('FAILED');
+    expect(payment.reply).toMatchObject(refused(besides('SUCCESSFUL')));
+    expect(payment.match('T2').found('SUCCESSFUL').phase('ended').transId).toBe('T2');
+  });
 
-  it.each([false, true])(
-    'is refused when it has failed and the other can still move money (forced: %s)',
-    (force) => {
-      const payment = several('PENDING').match('T1', { force }).found('FAILED');
-      expect(payment.asks('askStatus')).toMatchObject({ transId: 'T2', isReport: false });
-      expect(payment.found('PENDING').reply).toMatchObject(refused(besides('PENDING')));
-      expect(payment.match('T2').found('SUCCESSFUL').phase('ended').transId).toBe('T2');
-    },
-  );
+  it.each([false, true])('is refused when it has failed and the other can still move money (forced: %s)', (force) => {
+    const payment = several('PENDING').match('T1', { force }).found('FAILED');
+    expect(payment.asks('askStatus')).toMatchObject({ transId: 'T2', isReport: false });
+    expect(payment.found('PENDING').reply).toMatchObject(refused(besides('PENDING')));
+    expect(payment.match('T2').found('SUCCESSFUL').phase('ended').transId).toBe('T2');
+  });
 
   it('is refused when the provider gives no answer about the other, or has never heard of it', () => {
     for (const answer of [SILENT, UNKNOWN]) {
@@ -605,9 +586,7 @@ describe('a match of one of several', () => {
 
   it('can be called FAILED when the provider has taken back what it had shown of the other', () => {
     const payment = several('SUCCESSFUL').match('T1').found('PENDING').found('FAILED').later(HOUR);
-    payment
-      .match('T2')
-      .answered({ kind: 'found', transaction: { transId: transId('T2'), status: 'FAILED' } });
+    payment.match('T2').answered({ kind: 'found', transaction: { transId: transId('T2'), status: 'FAILED' } });
     payment.listed({ ...own, status: 'FAILED' }, { ...second, status: 'FAILED' });
     expect(payment.phase('ended')).toMatchObject({ status: 'FAILED', transId: 'T2' });
   });
@@ -1127,9 +1106,7 @@ describe('what the provider shows while a decision is looked into', () => {
         .found('FAILED')
         .listed(second)
         .later(2 * MINUTE);
-    expect(seen().fail().found('FAILED').listed().reply).toMatchObject(
-      refused('T2 was PENDING when last heard of'),
-    );
+    expect(seen().fail().found('FAILED').listed().reply).toMatchObject(refused('T2 was PENDING when last heard of'));
     const forced = seen().fail({ force: true }).found('FAILED').listed();
     expect(forced.phase('ended').status).toBe('FAILED');
   });
@@ -1170,9 +1147,7 @@ describe('a match that is put off by a hand-over', () => {
       (one) => ({ ...one, status: 'PENDING' }) as const,
     );
     const third = { ...own, transId: transId('T3'), status: 'FAILED' } as const;
-    const payment = ambiguous(payoutOrder).listed(
-      ...[first, second, third].filter((one) => one !== undefined),
-    );
+    const payment = ambiguous(payoutOrder).listed(...[first, second, third].filter((one) => one !== undefined));
     payment.match('T3').found('FAILED').found('SUCCESSFUL');
     payment.take({ kind: 'handOver' });
     expect(payment.reply).toMatchObject(refused('being handed over to a new run'));
@@ -1337,9 +1312,7 @@ describe('money that the provider has shown as moved', () => {
 
   it('can’t be called FAILED, however much the operator insists and the provider is silent', () => {
     const payment = silently().fail({ force: true }).listing(SILENT);
-    expect(payment.reply).toMatchObject(
-      refused('the provider has shown T1 (SUCCESSFUL) for this payment: match it'),
-    );
+    expect(payment.reply).toMatchObject(refused('the provider has shown T1 (SUCCESSFUL) for this payment: match it'));
     expect(payment.status).toBe('REVIEW');
   });
 
@@ -1349,9 +1322,7 @@ describe('money that the provider has shown as moved', () => {
       .found('PENDING', { transId: transId('T2') });
     expect(payment.phase('review').held).toBe(true);
     payment.later(DAY).fail({ force: true }).answered(SILENT).listed();
-    expect(payment.reply).toMatchObject(
-      refused('the provider has shown T1 (SUCCESSFUL) for this payment: match it'),
-    );
+    expect(payment.reply).toMatchObject(refused('the provider has shown T1 (SUCCESSFUL) for this payment: match it'));
     expect(payment.status).toBe('REVIEW');
   });
 
@@ -1386,9 +1357,7 @@ describe('money that the provider has shown as moved', () => {
     ],
   ])('can’t be called FAILED when it was shown %s', (_, shown) => {
     const payment = shown().later(HOUR).fail({ force: true }).answered(SILENT).listing(SILENT);
-    expect(payment.reply).toMatchObject(
-      refused('the provider has shown T1 (SUCCESSFUL) for this payment: match it'),
-    );
+    expect(payment.reply).toMatchObject(refused('the provider has shown T1 (SUCCESSFUL) for this payment: match it'));
     expect(payment.match('T1', { force: true }).answered(SILENT).phase('ended').status).toBe('SUCCESSFUL');
   });
 

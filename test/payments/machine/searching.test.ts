@@ -10,15 +10,7 @@ import {
   transactionOf,
   transId,
 } from '../../support/orders.js';
-import {
-  absent,
-  ambiguous,
-  opened,
-  type Scenario,
-  SILENT,
-  throttled,
-  UNAUTHORIZED,
-} from '../../support/scenario.js';
+import { absent, ambiguous, opened, type Scenario, SILENT, throttled, UNAUTHORIZED } from '../../support/scenario.js';
 
 const graceOver = START + 15 * MINUTE;
 
@@ -151,19 +143,17 @@ describe.each([directOrder, payoutOrder])('an ambiguous request that moves money
     expect(payment.phase('review').why).toContain('a notification names T7 as its transaction');
   });
 
-  it.each([
-    SILENT,
-    throttled(),
-    UNAUTHORIZED,
-    { kind: 'refused', message: 'no such user', statusCode: 404 } as const,
-  ])('is never sent again while it cannot be looked up ($kind)', (answer) => {
-    const payment = ambiguous(order, { ambiguousPolicy: 'resend' });
-    searchUntilOver(payment, (one) => one.listing(answer));
-    expect(payment.phase('review')).toMatchObject({
-      held: false,
-      why: expect.stringContaining("the payment couldn't be looked up"),
-    });
-  });
+  it.each([SILENT, throttled(), UNAUTHORIZED, { kind: 'refused', message: 'no such user', statusCode: 404 } as const])(
+    'is never sent again while it cannot be looked up ($kind)',
+    (answer) => {
+      const payment = ambiguous(order, { ambiguousPolicy: 'resend' });
+      searchUntilOver(payment, (one) => one.listing(answer));
+      expect(payment.phase('review')).toMatchObject({
+        held: false,
+        why: expect.stringContaining("the payment couldn't be looked up"),
+      });
+    },
+  );
 
   it('is under review for what is so now: the list cannot be read, and then shows nothing', () => {
     const payment = searchUntilOver(ambiguous(order), (one) => one.listing(SILENT));
@@ -175,10 +165,7 @@ describe.each([directOrder, payoutOrder])('an ambiguous request that moves money
 
   it.each([
     ['of another amount', { amount: 1 }],
-    [
-      'of the other kind',
-      { transType: order.kind === 'payout' ? ('Collection' as const) : ('Payout' as const) },
-    ],
+    ['of the other kind', { transType: order.kind === 'payout' ? ('Collection' as const) : ('Payout' as const) }],
   ])('goes to a held review at once when what is found is %s', (_, difference) => {
     const payment = ambiguous(order, { ambiguousPolicy: 'resend' }).listed({ ...own, ...difference });
     expect(payment.now).toBe(START + 1_000);

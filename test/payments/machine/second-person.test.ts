@@ -102,14 +102,10 @@ describe('a decision on a large payout', () => {
       .fail(ann)
       .fail({ ...ann, force: true });
     expect(proposedOf(payment)).toMatchObject({ by: 'ann', forced: true });
-    expect(payment.fail({ ...bob, force: true, review: 2 }).reply).toMatchObject(
-      refused('the review has changed'),
-    );
+    expect(payment.fail({ ...bob, force: true, review: 2 }).reply).toMatchObject(refused('the review has changed'));
     expect(payment.reject('bob', 2).reply).toMatchObject(refused('the review has changed'));
     payment.reject('ann');
-    expect(payment.fail({ ...bob, force: true, review: 3 }).reply).toMatchObject(
-      refused('the review has changed'),
-    );
+    expect(payment.fail({ ...bob, force: true, review: 3 }).reply).toMatchObject(refused('the review has changed'));
     expect(payment.payment.phase.kind).toBe('review');
   });
 
@@ -172,9 +168,7 @@ describe('an objection that is overruled', () => {
     const payment = hasty().fail({ ...ann, force: true });
     expect(proposedOf(payment)).toMatchObject({ forced: true });
     expect(payment.fail(bob).reply).toMatchObject(
-      refused(
-        'the decision of ann, which waits, overrules more: reject it, or override this with "force": true',
-      ),
+      refused('the decision of ann, which waits, overrules more: reject it, or override this with "force": true'),
     );
     payment.fail({ ...bob, force: true }).listed();
     expect(payment.payment.resolved).toMatchObject({ force: true, by: 'ann', approval: { by: 'bob' } });
@@ -249,12 +243,8 @@ describe('a decision that waits for a second person', () => {
     const payment = reviewed();
     expect(describePayment(payment.payment)).toContain('which takes two people');
     payment.match('T1', ann);
-    expect(describePayment(payment.payment)).toContain(
-      'a second person, and not ann, has to decide the same',
-    );
-    expect(describePayment(payment.payment)).toMatch(
-      /match `T1`, decided by ann at .* UTC: seen in the portal/,
-    );
+    expect(describePayment(payment.payment)).toContain('a second person, and not ann, has to decide the same');
+    expect(describePayment(payment.payment)).toMatch(/match `T1`, decided by ann at .* UTC: seen in the portal/);
     const shown = forMerchant(toPayment(payment.payment));
     expect(shown.review).toMatchObject({ number: 2, secondPerson: true });
     expect(JSON.stringify(shown)).not.toContain('ann');
@@ -277,18 +267,15 @@ describe('a decision on a payout of which the provider shows a larger transactio
     expect(toPayment(payment.payment)).toMatchObject({ status: 'SUCCESSFUL', amountPaid: amount });
   });
 
-  it.each(['externalId', 'nobody'])(
-    'is refused when it is shown only while that is checked (made for %s)',
-    (whose) => {
-      const payment = absent(payoutOrder, limit).match('T1', { ...ann, ...forced });
-      const externalId = whose === 'nobody' ? undefined : payoutOrder.id;
-      payment.found('SUCCESSFUL', { amount, externalId, userId: externalId });
-      expect(payment.reply).toMatchObject(refused('takes two people'));
-      expect([payment.status, payment.payment.resolved]).toEqual(['REVIEW', undefined]);
-      payment.match('T1', { ...ann, ...forced });
-      expect(payment.phase('review').proposed).toMatchObject({ by: 'ann' });
-    },
-  );
+  it.each(['externalId', 'nobody'])('is refused when it is shown only while that is checked (made for %s)', (whose) => {
+    const payment = absent(payoutOrder, limit).match('T1', { ...ann, ...forced });
+    const externalId = whose === 'nobody' ? undefined : payoutOrder.id;
+    payment.found('SUCCESSFUL', { amount, externalId, userId: externalId });
+    expect(payment.reply).toMatchObject(refused('takes two people'));
+    expect([payment.status, payment.payment.resolved]).toEqual(['REVIEW', undefined]);
+    payment.match('T1', { ...ann, ...forced });
+    expect(payment.phase('review').proposed).toMatchObject({ by: 'ann' });
+  });
 
   it('takes one person when it is of what was ordered, or of less', () => {
     const payment = absent(payoutOrder, limit).match('T1', { ...ann, ...forced });

@@ -223,21 +223,18 @@ describe('a payment that waits, and of which a notification says that it has a t
     payment.phase('searching');
   });
 
-  it.each(tell)(
-    'is never called FAILED before that was looked into: in the end, a person is asked (%s)',
-    (_, told) => {
-      const payment = opened(payoutOrder);
-      while (payment.now < START + 3 * MINUTE) payment.sent(NOT_SENT);
-      told(payment);
-      while (payment.status === 'CREATED') {
-        if (payment.wants.kind === 'lookUp') payment.listing(SILENT);
-        else if (payment.wants.kind === 'askStatus') payment.answered(SILENT);
-        else payment.at((payment.wants as { until: number }).until);
-      }
-      expect(payment.status).toBe('REVIEW');
-      expect(payment.notified).toEqual(['payment.review']);
-    },
-  );
+  it.each(tell)('is never called FAILED before that was looked into: in the end, a person is asked (%s)', (_, told) => {
+    const payment = opened(payoutOrder);
+    while (payment.now < START + 3 * MINUTE) payment.sent(NOT_SENT);
+    told(payment);
+    while (payment.status === 'CREATED') {
+      if (payment.wants.kind === 'lookUp') payment.listing(SILENT);
+      else if (payment.wants.kind === 'askStatus') payment.answered(SILENT);
+      else payment.at((payment.wants as { until: number }).until);
+    }
+    expect(payment.status).toBe('REVIEW');
+    expect(payment.notified).toEqual(['payment.review']);
+  });
 
   it.each([THROTTLED_SEND, NOT_SENT])(
     'is sent once the provider says that what was named is of another payment, and shows nothing ($kind)',
@@ -260,14 +257,11 @@ describe('a payment that waits, and of which a notification says that it has a t
     expect(payment.phase('following').transId).toBe('T1');
   });
 
-  it.each(tell)(
-    'is not called FAILED when the provider rejects it: it is looked for first (%s)',
-    (_, told) => {
-      const payment = told(opened(payoutOrder)).sent(REJECTED);
-      expect(payment.notified).toEqual([]);
-      payment.phase('searching');
-    },
-  );
+  it.each(tell)('is not called FAILED when the provider rejects it: it is looked for first (%s)', (_, told) => {
+    const payment = told(opened(payoutOrder)).sent(REJECTED);
+    expect(payment.notified).toEqual([]);
+    payment.phase('searching');
+  });
 
   it('is not FAILED when it is a link of which an earlier run may have given one', () => {
     const payment = opened(linkOrder).named().sent(REJECTED);
@@ -447,9 +441,7 @@ describe('a request that the provider throttled', () => {
   ])('goes to a held review when what was made is %s', (_, transactions) => {
     const payment = waiting().listed(...transactions);
     expect(payment.phase('review')).toMatchObject({ held: true, pursuit: { kind: 'searching' } });
-    expect(payment.payment.others.map(({ transId: id }) => id)).toEqual(
-      transactions.map(({ transId: id }) => id),
-    );
+    expect(payment.payment.others.map(({ transId: id }) => id)).toEqual(transactions.map(({ transId: id }) => id));
   });
 
   it.each([UNAUTHORIZED, NOT_SENT])(

@@ -1,15 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { describePayment } from '../../../src/payments/views/describe-payment.js';
 import type { PaymentState } from '../../../src/payments/words/payment-state.js';
-import {
-  directOrder,
-  HOUR,
-  linkOrder,
-  MINUTE,
-  payoutOrder,
-  transactionOf,
-  transId,
-} from '../../support/orders.js';
+import { directOrder, HOUR, linkOrder, MINUTE, payoutOrder, transactionOf, transId } from '../../support/orders.js';
 import { absent, backoff, opened, paid, type Scenario, taken, UNAUTHORIZED } from '../../support/scenario.js';
 
 /** What would be a link in Markdown. */
@@ -64,9 +56,7 @@ describe('the current details of a payment', () => {
     expect(lines(inDoubt)).toContain('- Grace period: until 2026-01-01 01:00:00 UTC');
     inDoubt.listed(transactionOf(payoutOrder, { status: 'PENDING' }));
     expect(lines(inDoubt).join()).not.toContain('Grace period');
-    expect(lines(inDoubt.after(3 * MINUTE).found('FAILED'))).toContain(
-      '- Grace period: until 2026-01-01 01:03:01 UTC',
-    );
+    expect(lines(inDoubt.after(3 * MINUTE).found('FAILED'))).toContain('- Grace period: until 2026-01-01 01:03:01 UTC');
     expect(lines(taken(payoutOrder)).join()).not.toContain('Grace period');
     expect(lines(absent(payoutOrder)).join()).not.toContain('Grace period');
   });
@@ -78,9 +68,7 @@ describe('the current details of a payment', () => {
       expect.stringMatching(/^- Waits: .*; the resend can be taken back with `reject`$/),
     );
     expect(lines(waiting(DESK))).toContainEqual(
-      expect.stringMatching(
-        /^- Waits: .* back \[on the desk\]\(https:\/\/desk\.example\/desk\/payments\/pay_3\)$/,
-      ),
+      expect.stringMatching(/^- Waits: .* back \[on the desk\]\(https:\/\/desk\.example\/desk\/payments\/pay_3\)$/),
     );
   });
 
@@ -94,12 +82,8 @@ describe('the current details of a payment', () => {
     expect(lines(absent(payoutOrder, DESK))[2]).toBe(
       `- To do: [decide review 1 on the desk]${link}: resend, fail or match`,
     );
-    expect(lines(taken(payoutOrder, DESK)).at(-1)).toBe(
-      `- Can be done: [ask the provider now, on the desk]${link}`,
-    );
-    expect(lines(paid(payoutOrder, DESK)).at(-1)).toBe(
-      `- Can be done: [check the outcome again, on the desk]${link}`,
-    );
+    expect(lines(taken(payoutOrder, DESK)).at(-1)).toBe(`- Can be done: [ask the provider now, on the desk]${link}`);
+    expect(lines(paid(payoutOrder, DESK)).at(-1)).toBe(`- Can be done: [check the outcome again, on the desk]${link}`);
   });
 
   it('have the provider’s last word on each transaction', () => {
@@ -154,9 +138,7 @@ describe('the current details of a payment', () => {
       ...payment.payment,
       resolved: written as typeof payment.payment.resolved,
     });
-    expect(text).toContain(
-      '- Decided: match by ops: \\*\\*paid\\*\\* \\[here\\]\\(http\\[:\\]//evil.example\\)',
-    );
+    expect(text).toContain('- Decided: match by ops: \\*\\*paid\\*\\* \\[here\\]\\(http\\[:\\]//evil.example\\)');
   });
 
   it.each([

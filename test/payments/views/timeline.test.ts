@@ -12,15 +12,7 @@ import {
 } from '../../../src/payments/views/timeline.js';
 import type { DirectOrder } from '../../../src/payments/words/order.js';
 import { isFinalPayment, openPayment, statusOf } from '../../../src/payments/words/payment-state.js';
-import {
-  directOrder,
-  HOUR,
-  linkOrder,
-  MINUTE,
-  payoutOrder,
-  START,
-  transactionOf,
-} from '../../support/orders.js';
+import { directOrder, HOUR, linkOrder, MINUTE, payoutOrder, START, transactionOf } from '../../support/orders.js';
 import {
   absent,
   ambiguous,

@@ -171,12 +171,7 @@ describe('the payment that a merchant sees', () => {
       withdrawn: 'withdrawn',
       decided: 'decided_by_operator',
     });
-    for (const payment of [
-      paid(payoutOrder),
-      ambiguous(payoutOrder),
-      absent(payoutOrder),
-      taken(linkOrder),
-    ]) {
+    for (const payment of [paid(payoutOrder), ambiguous(payoutOrder), absent(payoutOrder), taken(linkOrder)]) {
       expect(failureCode(payment)).toBeUndefined();
     }
   });

@@ -18,17 +18,10 @@ describe('a payment id', () => {
 
   it('is the same for the same owner and key, and another for any other', () => {
     fc.assert(
-      fc.property(
-        kinds,
-        fc.string(),
-        fc.string(),
-        fc.string(),
-        fc.string(),
-        (kind, owner, key, owner2, key2) => {
-          const same = owner === owner2 && key === key2;
-          expect(derivePaymentId(kind, owner, key) === derivePaymentId(kind, owner2, key2)).toBe(same);
-        },
-      ),
+      fc.property(kinds, fc.string(), fc.string(), fc.string(), fc.string(), (kind, owner, key, owner2, key2) => {
+        const same = owner === owner2 && key === key2;
+        expect(derivePaymentId(kind, owner, key) === derivePaymentId(kind, owner2, key2)).toBe(same);
+      }),
     );
   });
 

@@ -27,12 +27,7 @@ describe('a payment’s status', () => {
   it('is then that of the transaction', () => {
     expect(facts(taken(linkOrder))).toEqual(['following', 'CREATED', false, 'T1']);
     expect(facts(taken(linkOrder).found('FAILED'))).toEqual(['following', 'FAILED', false, 'T1']);
-    expect(facts(taken(linkOrder).found('PENDING').request('expire'))).toEqual([
-      'closing',
-      'PENDING',
-      false,
-      'T1',
-    ]);
+    expect(facts(taken(linkOrder).found('PENDING').request('expire'))).toEqual(['closing', 'PENDING', false, 'T1']);
     expect(facts(paid(payoutOrder))).toEqual(['ended', 'SUCCESSFUL', true, 'T1']);
   });
 

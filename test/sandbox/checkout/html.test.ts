@@ -3,9 +3,7 @@ import { html } from '../../../sandbox/checkout/html.js';
 
 describe('html', () => {
   it('escapes every value for text and for quoted attributes', () => {
-    expect(html`<p title="${`"'`}">${'<b>&</b>'}</p>`.text).toBe(
-      '<p title="&quot;&#39;">&lt;b&gt;&amp;&lt;/b&gt;</p>',
-    );
+    expect(html`<p title="${`"'`}">${'<b>&</b>'}</p>`.text).toBe('<p title="&quot;&#39;">&lt;b&gt;&amp;&lt;/b&gt;</p>');
   });
 
   it('shows what nobody would see, and what would turn the text round', () => {

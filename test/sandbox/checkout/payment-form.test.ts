@@ -3,9 +3,7 @@ import { readPayerForm } from '../../../sandbox/checkout/payment-form.js';
 
 describe('the form of a payer', () => {
   it('lets people write a number their way', () => {
-    expect(
-      readPayerForm({ action: 'pay', phone: ' (+237) 677-00.00 00 ', medium: '', email: '' }),
-    ).toMatchObject({
+    expect(readPayerForm({ action: 'pay', phone: ' (+237) 677-00.00 00 ', medium: '', email: '' })).toMatchObject({
       kind: 'read',
       request: { action: 'pay', phone: '+237677000000', medium: undefined },
       values: { phone: '(+237) 677-00.00 00' },

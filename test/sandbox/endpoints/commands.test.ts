@@ -284,15 +284,12 @@ describe('POST /expire-pay', () => {
     expect(await statusOf(running, direct)).toBe('PENDING');
   });
 
-  it.each([[{}], [{ transId: '' }], [{ transId: 7 }]])(
-    'refuses %j with 400, naming transId',
-    async (body) => {
-      const { post } = await startSandbox();
-      const reply = await post('/expire-pay', body);
-      expect(reply.status).toBe(400);
-      expect(textOf(reply, 'message')).toContain('transId');
-    },
-  );
+  it.each([[{}], [{ transId: '' }], [{ transId: 7 }]])('refuses %j with 400, naming transId', async (body) => {
+    const { post } = await startSandbox();
+    const reply = await post('/expire-pay', body);
+    expect(reply.status).toBe(400);
+    expect(textOf(reply, 'message')).toContain('transId');
+  });
 
   it('answers 404 for a transaction that does not exist', async () => {
     const { post } = await startSandbox();

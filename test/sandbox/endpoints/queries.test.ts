@@ -188,15 +188,12 @@ describe('GET /transaction/{userId}', () => {
     expect(await get('/transaction/nobody')).toMatchObject({ status: 200, body: [] });
   });
 
-  it.each(['a%20b', 'a.b', '%C3%A9', 'x'.repeat(101), 'a%2Fb'])(
-    'refuses the userId %s with 400',
-    async (userId) => {
-      const { get } = await startSandbox();
-      const reply = await get(`/transaction/${userId}`);
-      expect(reply.status).toBe(400);
-      expect(textOf(reply, 'message')).toContain('userId');
-    },
-  );
+  it.each(['a%20b', 'a.b', '%C3%A9', 'x'.repeat(101), 'a%2Fb'])('refuses the userId %s with 400', async (userId) => {
+    const { get } = await startSandbox();
+    const reply = await get(`/transaction/${userId}`);
+    expect(reply.status).toBe(400);
+    expect(textOf(reply, 'message')).toContain('userId');
+  });
 });
 
 describe('GET /balance', () => {
@@ -213,8 +210,7 @@ describe('GET /balance', () => {
   it('makes up another balance at each request', async () => {
     const { get } = await startSandbox();
     const balances = [];
-    for (let nth = 0; nth < 5; nth++)
-      balances.push(balanceSchema.parse((await get('/balance')).body).balance);
+    for (let nth = 0; nth < 5; nth++) balances.push(balanceSchema.parse((await get('/balance')).body).balance);
     expect(new Set(balances).size).toBe(5);
     expect(balances.every((balance) => balance >= 0)).toBe(true);
   });

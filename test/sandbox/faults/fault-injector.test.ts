@@ -56,9 +56,7 @@ describe('faults', () => {
   it('strike the share of requests that their rate says', () => {
     const { faults } = open();
     faults.add({ fault: 'slow', rate: 0.2 });
-    const hits = Array.from({ length: 5000 }, (_, nth) => faults.responseFault(order(nth))).filter(
-      Boolean,
-    ).length;
+    const hits = Array.from({ length: 5000 }, (_, nth) => faults.responseFault(order(nth))).filter(Boolean).length;
     expect(hits).toBeGreaterThan(900);
     expect(hits).toBeLessThan(1100);
   });

@@ -44,8 +44,7 @@ async function ask(
   }
 }
 
-const committed = async (running: Running) =>
-  transactionsOf(await running.get('/transaction/order-7')).length;
+const committed = async (running: Running) => transactionsOf(await running.get('/transaction/order-7')).length;
 
 describe('a fault of an answer', () => {
   it.each<[Fault, number | string, number]>([
@@ -96,9 +95,7 @@ describe('a fault of an answer', () => {
     await pay(running);
     const { body: ledger } = await running.operator('GET', '/ledger');
     expect(ledger).toMatchObject({ totals: { faults: { [fault]: 1 } } });
-    expect(running.sandbox.ledger.all().filter((entry) => entry.faults.get(fault) === 1)).toHaveLength(
-      onEntry,
-    );
+    expect(running.sandbox.ledger.all().filter((entry) => entry.faults.get(fault) === 1)).toHaveLength(onEntry);
   });
 
   it('answers an error with a page of HTML and the status asked for', async () => {
@@ -227,8 +224,7 @@ describe('a fault of an answer', () => {
     const transId = await openLink(running);
     running.sandbox.faults.add({ fault: 'errorBeforeCommit', count: 3 });
     const statuses = [];
-    for (let nth = 0; nth < 10; nth++)
-      statuses.push((await running.get(`/payment-status/${transId}`)).status);
+    for (let nth = 0; nth < 10; nth++) statuses.push((await running.get(`/payment-status/${transId}`)).status);
     expect(statuses).toEqual([502, 502, 502, 200, 200, 200, 200, 200, 200, 429]);
   });
 
@@ -301,8 +297,7 @@ describe('a fault that makes an answer untrue', () => {
     const running = await startSandbox();
     const transIds = [];
     for (let nth = 0; nth < 5; nth++) transIds.unshift(await payDirectly(running, body));
-    const listed = async (path: string) =>
-      transactionsOf(await running.get(path)).map(({ transId }) => transId);
+    const listed = async (path: string) => transactionsOf(await running.get(path)).map(({ transId }) => transId);
     running.sandbox.faults.add({ fault: 'listPage', size: 3, userId: 'order-7', rate: 1 });
     expect(await listed('/transaction/order-7')).toEqual(transIds.slice(0, 3));
     expect(await listed('/search')).toEqual(transIds);

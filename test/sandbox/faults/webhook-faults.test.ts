@@ -32,9 +32,7 @@ describe('a fault of a notification', () => {
     const transId = await payDirectly(running);
     await running.advance(MINUTE);
     expect(hook.received).toHaveLength(0);
-    expect(notificationsOf(transId)).toMatchObject([
-      { faults: ['webhookDrop'], acknowledged: false, tries: [] },
-    ]);
+    expect(notificationsOf(transId)).toMatchObject([{ faults: ['webhookDrop'], acknowledged: false, tries: [] }]);
     await payDirectly(running);
     await running.advance(MINUTE);
     expect(hook.received).toHaveLength(1);
@@ -146,10 +144,7 @@ describe('a fault of a notification', () => {
     const { hook, running } = await withFaults({ fault: 'webhookDrop', externalId: 'order-2' });
     for (const externalId of ['order-1', 'order-2', 'order-3']) await payDirectly(running, { externalId });
     await running.advance(MINUTE);
-    expect(hook.received.map(({ text }) => JSON.parse(text).externalId).sort()).toEqual([
-      'order-1',
-      'order-3',
-    ]);
+    expect(hook.received.map(({ text }) => JSON.parse(text).externalId).sort()).toEqual(['order-1', 'order-3']);
     expect(running.sandbox.faults.totals.get('webhookDrop')).toBe(1);
   });
 });

@@ -94,14 +94,10 @@ describe('the merchant', () => {
     const merchant = await merchantOf([{ status: 200, body: created, headers: { 'x-request-id': '1' } }], {
       onResponse(response) {
         expect(response.headers.get('x-request-id')).toBe('1');
-        throw new Error(
-          `${response.method} ${new URL(response.url).pathname} ${response.status} ${response.text}`,
-        );
+        throw new Error(`${response.method} ${new URL(response.url).pathname} ${response.status} ${response.text}`);
       },
     });
-    await expect(merchant.get('col_1')).rejects.toThrow(
-      `GET /v1/payments/col_1 200 ${JSON.stringify(created)}`,
-    );
+    await expect(merchant.get('col_1')).rejects.toThrow(`GET /v1/payments/col_1 200 ${JSON.stringify(created)}`);
   });
 
   it('looks again at once when it is notified', async () => {

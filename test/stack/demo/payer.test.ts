@@ -50,9 +50,7 @@ describe('the payer at the checkout page', () => {
 
   it('cannot pay what has expired, or what the page does not take', async () => {
     const { transId, link } = openLink();
-    await expect(atCheckout(link, { action: 'pay', phone: '12' })).rejects.toThrow(
-      'answered the form with 422',
-    );
+    await expect(atCheckout(link, { action: 'pay', phone: '12' })).rejects.toThrow('answered the form with 422');
     sandbox.ledger.expire(transId);
     await expect(atCheckout(link, { action: 'decline' })).rejects.toThrow('the checkout page answered 410');
   });

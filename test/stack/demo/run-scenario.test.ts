@@ -13,11 +13,7 @@ import { entry, payment, row, scenario } from './sample-rows.js';
 const created: PaymentAnswer = { ...payment, status: 'CREATED', final: false };
 
 /** A context in which the payment comes to `outcome`, and the merchant is notified of `notice`. */
-function contextOf(
-  outcome: PaymentAnswer,
-  notice: PaymentAnswer = outcome,
-  requests: unknown[] = [],
-): ScenarioContext {
+function contextOf(outcome: PaymentAnswer, notice: PaymentAnswer = outcome, requests: unknown[] = []): ScenarioContext {
   const refuse = () => Promise.reject(new Error('not in this scenario'));
   return {
     merchant: {
@@ -59,10 +55,7 @@ describe('a scenario', () => {
   });
 
   it('is wrong when the merchant was notified of another outcome only', async () => {
-    const row = await runScenario(
-      scenario,
-      contextOf(payment, { ...payment, status: 'FAILED', final: false }),
-    );
+    const row = await runScenario(scenario, contextOf(payment, { ...payment, status: 'FAILED', final: false }));
     expect(row.problems).toEqual(['the merchant was not notified of the outcome']);
   });
 

@@ -106,9 +106,7 @@ describe('a child process that logs to a file', () => {
 
   it('is not ready when it has ended: the error shows the end of its log', async () => {
     const child = await run('console.error("PORT is not a port"); process.exit(78);');
-    await expect(untilReady(child, async () => false)).rejects.toThrow(
-      'part: ended with code 78\nPORT is not a port',
-    );
+    await expect(untilReady(child, async () => false)).rejects.toThrow('part: ended with code 78\nPORT is not a port');
   });
 
   it('is not ready when its probe never succeeds', async () => {
@@ -199,10 +197,7 @@ describe('a child process without a log file', () => {
     const options = { name: 'server', file, args: [], env: { PATH: '/usr/bin:/bin' } };
     const starts = `import('${modulePath}').then(({ startChild }) => startChild(${JSON.stringify(options)}))`;
     const keepsAlive = 'setInterval(() => undefined, 1_000)';
-    const parent = spawn(process.execPath, [
-      '-e',
-      `${starts}.then(({ pid }) => console.log(pid)); ${keepsAlive}`,
-    ]);
+    const parent = spawn(process.execPath, ['-e', `${starts}.then(({ pid }) => console.log(pid)); ${keepsAlive}`]);
     const [printed] = await once(parent.stdout, 'data');
     const pid = Number(String(printed));
     await eventually(async () => existsSync(signalFile), Boolean);

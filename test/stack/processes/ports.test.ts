@@ -1,13 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import {
-  freePort,
-  isPortFree,
-  listens,
-  steadyPort,
-  untilPortsAreFree,
-} from '../../../stack/processes/ports.js';
+import { freePort, isPortFree, listens, steadyPort, untilPortsAreFree } from '../../../stack/processes/ports.js';
 
 describe('a free port', () => {
   it('can be listened on, and is not handed out twice', async () => {

@@ -133,11 +133,7 @@ describe('secrets', () => {
     expect(await existingWebhookSecret(folder)).toBeUndefined();
     const [one, other] = await Promise.all([keptWebhookSecret(folder), keptWebhookSecret(folder)]);
     expect(one).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
-    expect([other, await keptWebhookSecret(folder), await existingWebhookSecret(folder)]).toEqual([
-      one,
-      one,
-      one,
-    ]);
+    expect([other, await keptWebhookSecret(folder), await existingWebhookSecret(folder)]).toEqual([one, one, one]);
     expect(await readdir(folder)).toEqual(['webhook-secret']);
     expect(await permissions(join(folder, 'webhook-secret'))).toBe(0o600);
   });
@@ -146,22 +142,17 @@ describe('secrets', () => {
     await keptWebhookSecret(folder);
     const file = join(folder, 'webhook-secret');
     await writeFile(file, 'whsec_short');
-    await expect(keptWebhookSecret(folder)).rejects.toThrow(
-      /webhook-secret holds no webhook secret: remove it/,
-    );
+    await expect(keptWebhookSecret(folder)).rejects.toThrow(/webhook-secret holds no webhook secret: remove it/);
     expect(await readFile(file, 'utf8')).toBe('whsec_short');
   });
 
-  it.each(['', 'nonsense', '{"apiKey": "short"}'])(
-    'are never replaced when the file holds "%s"',
-    async (content) => {
-      await keptSecrets(folder);
-      const file = join(folder, 'secrets.json');
-      await writeFile(file, content);
-      await expect(keptSecrets(folder)).rejects.toThrow(/secrets\.json can't be read: remove it/);
-      expect(await readFile(file, 'utf8')).toBe(content);
-    },
-  );
+  it.each(['', 'nonsense', '{"apiKey": "short"}'])('are never replaced when the file holds "%s"', async (content) => {
+    await keptSecrets(folder);
+    const file = join(folder, 'secrets.json');
+    await writeFile(file, content);
+    await expect(keptSecrets(folder)).rejects.toThrow(/secrets\.json can't be read: remove it/);
+    expect(await readFile(file, 'utf8')).toBe(content);
+  });
 });
 
 describe('what is told of settings', () => {

@@ -26,10 +26,7 @@ afterAll(async () => {
 });
 
 /** Starts the database, and does something with it. */
-async function withDatabase<T>(
-  folder: string | undefined,
-  use: (client: pg.Client) => Promise<T>,
-): Promise<T> {
+async function withDatabase<T>(folder: string | undefined, use: (client: pg.Client) => Promise<T>): Promise<T> {
   const port = await freePort();
   const server = await startPGliteServer(port, folder);
   running.push(server);
@@ -55,9 +52,7 @@ describe('the embedded database', () => {
 
   it('is made once for the machine, and begins empty each time', async () => {
     await withDatabase(undefined, create);
-    expect(await readdir(join(scratch.path, 'cache/sanaga'))).toEqual([
-      expect.stringMatching(/^pglite-[\d.]+\.tar$/),
-    ]);
+    expect(await readdir(join(scratch.path, 'cache/sanaga'))).toEqual([expect.stringMatching(/^pglite-[\d.]+\.tar$/)]);
     await expect(withDatabase(undefined, count)).rejects.toThrow('relation "notes" does not exist');
     await expect(withDatabase(join(scratch.path, 'other'), count)).rejects.toThrow('does not exist');
   }, 180_000);

@@ -56,10 +56,7 @@ describe('what start prints', () => {
   });
 
   it.each([
-    [
-      { kind: 'url', origin: 'https://shop.example' },
-      /Webhooks +https:\/\/shop\.example, from your settings/,
-    ],
+    [{ kind: 'url', origin: 'https://shop.example' }, /Webhooks +https:\/\/shop\.example, from your settings/],
     [{ kind: 'merchantsFile' }, /Webhooks +from your settings \(MERCHANTS_FILE\)/],
     [{ kind: 'none' }, /Webhooks +none: your settings name no address/],
   ] as const)('says what holds instead when the notifications go to %j', (notifications, line) => {

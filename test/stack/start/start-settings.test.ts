@@ -111,8 +111,7 @@ describe('the settings of start', () => {
       [
         'API_KEYS are of several merchants',
         {
-          API_KEYS:
-            'shop:a-secret-that-is-long-enough:payouts,market:another-secret-that-is-long-enough:payouts',
+          API_KEYS: 'shop:a-secret-that-is-long-enough:payouts,market:another-secret-that-is-long-enough:payouts',
         },
       ],
       ["a secret is the operator's, without an address", generated],

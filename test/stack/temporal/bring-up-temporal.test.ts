@@ -1,10 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  connectClient,
-  lazyConnection,
-  loadTemporalTarget,
-  probeTemporal,
-} from '../../../src/temporal/connection.js';
+import { connectClient, lazyConnection, loadTemporalTarget, probeTemporal } from '../../../src/temporal/connection.js';
 import { freePort } from '../../../stack/processes/ports.js';
 import { bringUpTemporal } from '../../../stack/temporal/bring-up-temporal.js';
 import { type DevServer, startDevServer } from '../../../stack/temporal/start-dev-server.js';
@@ -46,9 +41,7 @@ describe('bringing up Temporal with TEMPORAL_ADDRESS', () => {
       env: { TEMPORAL_ADDRESS: running.address, TEMPORAL_NAMESPACE: 'default' },
       uiUrl: 'http://ui.example',
     });
-    expect(lines).toEqual([
-      `temporal: using ${running.address}, namespace default, because TEMPORAL_ADDRESS is set`,
-    ]);
+    expect(lines).toEqual([`temporal: using ${running.address}, namespace default, because TEMPORAL_ADDRESS is set`]);
 
     await server.stop();
     const connection = lazyConnection(running);

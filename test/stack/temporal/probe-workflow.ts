@@ -1,11 +1,4 @@
-import {
-  condition,
-  defineQuery,
-  defineUpdate,
-  setHandler,
-  sleep,
-  upsertSearchAttributes,
-} from '@temporalio/workflow';
+import { condition, defineQuery, defineUpdate, setHandler, sleep, upsertSearchAttributes } from '@temporalio/workflow';
 import { paymentSearchAttributes } from '../../../src/temporal/search-attributes.js';
 
 export const begin = defineUpdate<string, [string]>('begin');

@@ -23,8 +23,7 @@ describe("the SDK's download", () => {
     });
     await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
     const address = proxy.address();
-    if (address === null || typeof address === 'string')
-      throw new Error('a TCP server has a numeric address');
+    if (address === null || typeof address === 'string') throw new Error('a TCP server has a numeric address');
     env = { PATH: '/usr/bin:/bin', HTTPS_PROXY: `http://127.0.0.1:${address.port}` };
   });
 

@@ -64,8 +64,7 @@ describe('the dev server', () => {
     const port = await freePort();
     const first = await startDevServer({ report, databaseFile, port, ui: false });
     const { workflow, connection } = connectClient(first, testEncryption);
-    for (let nth = 0; nth < 20; nth++)
-      await workflow.start('any', { workflowId: `kept-${nth}`, taskQueue: 'q' });
+    for (let nth = 0; nth < 20; nth++) await workflow.start('any', { workflowId: `kept-${nth}`, taskQueue: 'q' });
     await first.kill();
     expect(await first.ended).toBe('SIGKILL');
 

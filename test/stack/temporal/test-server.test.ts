@@ -56,10 +56,7 @@ describe('the search for the time-skipping test server', () => {
 
   it('fetches it with Maven when the download is refused, once', async () => {
     await scratch.script('bin/java', 'true');
-    await scratch.script(
-      'bin/mvn',
-      `cp pom.xml ${join(scratch.path, 'seen.xml')}; echo "$@" >> ${scratch.path}/calls`,
-    );
+    await scratch.script('bin/mvn', `cp pom.xml ${join(scratch.path, 'seen.xml')}; echo "$@" >> ${scratch.path}/calls`);
 
     const [first, second] = await Promise.all([find(), find()]);
 
