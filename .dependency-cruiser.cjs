@@ -1,6 +1,6 @@
 /*
- * Which way imports may point, checked by `npm run check`. Each rule says why it is there; test/dependency-rules.test.ts
- * shows that each can fail.
+ * Which way imports may point, checked by `npm run check`. Each rule says why it is there;
+ * test/dependency-rules.test.ts shows that each can fail.
  *
  *   server ─▶ api ─▶ engine, http;  engine ─▶ payments, provider, records, temporal, the workflows' messages
  *   codec-server ─▶ codec ─▶ temporal, http

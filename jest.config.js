@@ -6,7 +6,8 @@ export default {
   testSequencer: '<rootDir>/test/support/slow-first.cjs',
   // Several times what any test takes alone: a machine may be busy.
   testTimeout: 120_000,
-  // jest keeps most of a suite's modules, 60 MB of a stack's, and a full heap makes all later suites slow: a fifth of the CPU time.
+  // jest keeps most of a suite's modules, 60 MB of a stack's, and a full heap makes all later suites slow: a fifth of
+  // the CPU time.
   workerIdleMemoryLimit: '600MB',
   testMatch: ['**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],

@@ -4,8 +4,8 @@ import config from './jest.config.js';
 import SLOW from './test/support/slow-suites.cjs';
 
 /**
- * The suites of `npm run test:unit`: those that start no process, no server and no Temporal, and aren't slow. A suite may do so when
- * it imports, itself or through files of ours, what can. Nobody has to list a new suite.
+ * The suites of `npm run test:unit`: those that start no process, no server and no Temporal, and aren't slow. A suite
+ * may do so when it imports, itself or through files of ours, what can. Nobody has to list a new suite.
  */
 const STARTERS =
   /\bcreateServer\b.* from|from '(node:child_process|express|@temporalio\/(testing|worker)|playwright-core)'/s;

@@ -8,8 +8,8 @@ export const complain = (line: string) => process.stderr.write(`${line}\n`);
 export const print = (text: string) => process.stdout.write(`${text}\n`);
 
 /**
- * Runs one of the benchmark's commands: this process exits with what `main` gives, with 64 for wrong arguments, with 130 on
- * Ctrl-C, and with 1 after any other error.
+ * Runs one of the benchmark's commands: this process exits with what `main` gives, with 64 for wrong arguments, with
+ * 130 on Ctrl-C, and with 1 after any other error.
  */
 export async function runCommand(main: (args: readonly string[], stop: AbortSignal) => Promise<number>): Promise<void> {
   try {

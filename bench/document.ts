@@ -1,7 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
-/** What the benchmark writes down: tables in Markdown, the parts of docs/performance.md that commands generate, and pictures. */
+/**
+ * What the benchmark writes down: tables in Markdown, the parts of docs/performance.md that commands generate, and
+ * pictures.
+ */
 
 const DOCS = new URL('../../docs/', import.meta.url);
 

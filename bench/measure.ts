@@ -9,8 +9,8 @@ import { readCpuTimes, readMachineTime } from './servers/cpu-time.js';
 import type { RunningSystem, System } from './systems/system.js';
 
 /**
- * Payments made after each start before any is measured, for each process of the API: the first hundreds meet code that isn't compiled
- * yet, and two processes that share them would be half as warm as one.
+ * Payments made after each start before any is measured, for each process of the API: the first hundreds meet code that
+ * isn't compiled yet, and two processes that share them would be half as warm as one.
  */
 const WARM_UP: Load = { payments: 300, concurrency: 32 };
 /** A small run needs no long warm-up: its figures mean nothing. */

@@ -6,7 +6,9 @@ import type { BenchResult, LoadFigures } from './run-bench.js';
 
 const round = (value: number, digits = 1) => Number(value.toFixed(digits));
 
-/** The result at one concurrency, as one line of JSON. Times are in ms; `cpuMs`, `events` and `bytes` are a payment's. */
+/**
+ * The result at one concurrency, as one line of JSON. Times are in ms; `cpuMs`, `events` and `bytes` are a payment's.
+ */
 export function toJson({ payments, concurrency, systems }: LoadFigures): string {
   return JSON.stringify({
     payments,

@@ -76,8 +76,8 @@ export async function runBench(
 }
 
 /**
- * The order of a repeat: a row of Williams' Latin square. In as many repeats as there are systems (twice as many for an odd number)
- * each comes once after each other, so that none always inherits what a particular other leaves behind.
+ * The order of a repeat: a row of Williams' Latin square. In as many repeats as there are systems (twice as many for an
+ * odd number) each comes once after each other, so that none always inherits what a particular other leaves behind.
  */
 export function orderOf<Item>(items: readonly Item[], repeat: number): Item[] {
   const count = items.length;

@@ -91,7 +91,9 @@ const NO_LINES = Object.fromEntries(
     .map((name) => [name, '']),
 );
 
-/** A time of the API as clocks in Douala show it, which is the day of statements and of the desk: `2026-11-21 09:20:32`. */
+/**
+ * A time of the API as clocks in Douala show it, which is the day of statements and of the desk: `2026-11-21 09:20:32`.
+ */
 export function timeOf(iso: string): string {
   const at = new Date(iso);
   if (Number.isNaN(at.getTime())) return iso;

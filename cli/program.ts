@@ -191,8 +191,8 @@ Examples, for the "sanaga" on your PATH:
 }
 
 /**
- * Has each command say what is wrong, and in a line how it is used: above its whole help, the mistake would be off the screen. An option
- * that is named as a field of the API is answered with its name here.
+ * Has each command say what is wrong, and in a line how it is used: above its whole help, the mistake would be off the
+ * screen. An option that is named as a field of the API is answered with its name here.
  */
 function sayMistakes(command: Command, name: string): void {
   command.showHelpAfterError(`Usage: ${name} ${command.usage()}   ("${name} --help" explains it)`);

@@ -38,8 +38,8 @@ export interface ListenTarget {
 }
 
 /**
- * What `listen` must know of the `start` that runs in the current folder; `undefined` when none runs, or when its settings
- * send the notifications elsewhere.
+ * What `listen` must know of the `start` that runs in the current folder; `undefined` when none runs, or when its
+ * settings send the notifications elsewhere.
  */
 export async function findListenTarget(folder = stateFolder()): Promise<ListenTarget | undefined> {
   const port = (await findRunning(folder))?.listenPort;
@@ -56,8 +56,8 @@ export async function findStart(folder = stateFolder()) {
 }
 
 /**
- * The API that the options name, or the environment, or the `start` that runs in the current folder. Its key is given to
- * no other address.
+ * The API that the options name, or the environment, or the `start` that runs in the current folder. Its key is given
+ * to no other address.
  *
  * @throws UsageError when there is none.
  */

@@ -10,7 +10,9 @@ export function printJson(value: unknown): void {
   print(visibleJson(value));
 }
 
-/** Writes CSV to stdout: as it is, with the mark by which Excel knows UTF-8, or a line each for a person at a terminal. */
+/**
+ * Writes CSV to stdout: as it is, with the mark by which Excel knows UTF-8, or a line each for a person at a terminal.
+ */
 export function printCsv(csv: string): void {
   const bare = csv.replace(/^\ufeff/, '');
   if (process.stdout.isTTY) print(bare.replaceAll('\r\n', '\n').trimEnd());
@@ -26,7 +28,10 @@ export function note(line: string): void {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: what begins a colour
 const COLOUR = /(\u001b\[\d{1,3}m)/;
 
-/** All that is printed goes through here: nothing in it moves the cursor, sets a title, or turns the direction of the text. */
+/**
+ * All that is printed goes through here: nothing in it moves the cursor, sets a title, or turns the direction of the
+ * text.
+ */
 function forTerminal(text: string): string {
   return text
     .split(COLOUR)
@@ -34,7 +39,10 @@ function forTerminal(text: string): string {
     .join('');
 }
 
-/** A fetch whose answers are to be shown to people: each text in them is in one line, and has no character that nobody sees. */
+/**
+ * A fetch whose answers are to be shown to people: each text in them is in one line, and has no character that nobody
+ * sees.
+ */
 export const shownFetch: typeof fetch = async (...request) => {
   const response = await fetch(...request);
   const text = await response.text();

@@ -35,9 +35,10 @@ import type {
 
 export interface CreateOptions extends RequestOptions {
   /**
-   * One for each payment that you want to make, such as the order's number: 1 to 255 printable ASCII characters. Store it
-   * before the call: with the same key, a repeated call never pays twice. Without one, the client makes a random key,
-   * which is in the payment that is returned and in the {@link OutcomeUnknownError}, and lost if your process dies.
+   * One for each payment that you want to make, such as the order's number: 1 to 255 printable ASCII characters. Store
+   * it before the call: with the same key, a repeated call never pays twice. Without one, the client makes a random
+   * key, which is in the payment that is returned and in the {@link OutcomeUnknownError}, and lost if your process
+   * dies.
    */
   readonly idempotencyKey?: string;
 }
@@ -89,8 +90,8 @@ class Collections {
   }
 
   /**
-   * Collects money, by a link or on the payer's phone. A payment that comes back without `link` or `transId` hasn't been
-   * answered by the provider yet: read it again later.
+   * Collects money, by a link or on the payer's phone. A payment that comes back without `link` or `transId` hasn't
+   * been answered by the provider yet: read it again later.
    *
    * @throws {PaymentRejectedError} when the provider rejected it
    * @throws {OutcomeUnknownError} when it isn't known whether the payment was created: repeat with its `idempotencyKey`
@@ -122,8 +123,8 @@ class Payouts {
    * Sends money.
    *
    * @throws {PaymentRejectedError} when the provider rejected it
-   * @throws {OutcomeUnknownError} when it isn't known whether the payment was created: repeat with its `idempotencyKey`,
-   * and with no other key
+   * @throws {OutcomeUnknownError} when it isn't known whether the payment was created: repeat with its
+   *   `idempotencyKey`, and with no other key
    */
   create(params: PayoutParams, options?: CreateOptions): Promise<CreatedPayment> {
     return create(this.#send, '/v1/payouts', params, options);
@@ -193,7 +194,8 @@ class Payments {
    * Waits until a payment is final, whatever its outcome: look at its `status`. Once the payment was read, it keeps
    * waiting while Sanaga can't be reached.
    *
-   * @throws {WaitTimeoutError} when it isn't final in time, with the payment as it was read last. Its outcome is still to come
+   * @throws {WaitTimeoutError} when it isn't final in time, with the payment as it was read last. Its outcome is still
+   *   to come
    */
   async waitForOutcome(id: string, options: WaitOptions = {}): Promise<Payment> {
     refuseNoObject('options', options);
@@ -225,8 +227,9 @@ class Payments {
   }
 
   /**
-   * An operator's decision on a payment in REVIEW. It is sent once: after an {@link OutcomeUnknownError}, read the payment.
-   * Where it takes two people, it is carried out when somebody else has made the same: until then, it is in `review.proposed`.
+   * An operator's decision on a payment in REVIEW. It is sent once: after an {@link OutcomeUnknownError}, read the
+   * payment. Where it takes two people, it is carried out when somebody else has made the same: until then, it is in
+   * `review.proposed`.
    *
    * @throws {ConflictError} when it was refused: the message says why, and `payment` has the review as it is now
    */
@@ -272,12 +275,18 @@ class Notifications {
     return askPayment(this.#send, { method: 'POST', path, changes: 'once', paymentId }, options);
   }
 
-  /** For operators: notifications that merchants have not acknowledged yet, of a hundred payments at a time, the oldest first. */
+  /**
+   * For operators: notifications that merchants have not acknowledged yet, of a hundred payments at a time, the oldest
+   * first.
+   */
   listDue(params: UnacknowledgedParams = {}, options?: RequestOptions): Promise<UnacknowledgedPage> {
     return this.#listUnacknowledged('due', params, options);
   }
 
-  /** For operators: notifications that were given up, and not sent again, of a hundred payments at a time, the oldest first. */
+  /**
+   * For operators: notifications that were given up, and not sent again, of a hundred payments at a time, the oldest
+   * first.
+   */
   listAbandoned(params: UnacknowledgedParams = {}, options?: RequestOptions): Promise<UnacknowledgedPage> {
     return this.#listUnacknowledged('abandoned', params, options);
   }
@@ -313,8 +322,8 @@ class Events {
   }
 
   /**
-   * Everything that you were to be notified of, oldest first. Await it for one page, or iterate over it for all that is recorded
-   * by now. To catch up after an outage, begin with the `nextCursor` that you stored, or with a time:
+   * Everything that you were to be notified of, oldest first. Await it for one page, or iterate over it for all that is
+   * recorded by now. To catch up after an outage, begin with the `nextCursor` that you stored, or with a time:
    *
    * @example
    * for await (const event of sanaga.events.list({ since: '2026-11-14' })) await handle(event);

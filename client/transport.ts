@@ -17,8 +17,8 @@ export interface ClientOptions {
   /** What sends requests: the runtime's own fetch by default. */
   readonly fetch?: typeof globalThis.fetch;
   /**
-   * The time limit of one attempt, in ms: 75 s by default. The API waits 10 s for the provider when it creates a payment, and takes up
-   * to 70 s where its turn, Temporal and the records are slow, too.
+   * The time limit of one attempt, in ms: 75 s by default. The API waits 10 s for the provider when it creates a
+   * payment, and takes up to 70 s where its turn, Temporal and the records are slow, too.
    */
   readonly timeoutMs?: number;
   /** How often a request is repeated: 2 by default. */

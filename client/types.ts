@@ -41,8 +41,8 @@ export interface Payment {
   /** What you ordered. */
   readonly amount: number;
   /**
-   * What has moved, once it is SUCCESSFUL and the provider has said how much. It differs from `amount` where an operator has
-   * matched a transaction of another amount.
+   * What has moved, once it is SUCCESSFUL and the provider has said how much. It differs from `amount` where an
+   * operator has matched a transaction of another amount.
    */
   readonly amountPaid?: number;
   readonly currency: 'XAF';
@@ -84,8 +84,9 @@ export interface Payment {
 }
 
 /**
- * What a list shows of a payment. `medium`, `revenue`, `fee`, `reason`, `failureCode` and `updatedAt` come from the records: they are
- * missing until the payment is recorded as it stands, about a minute after its end, and where there are no records.
+ * What a list shows of a payment. `medium`, `revenue`, `fee`, `reason`, `failureCode` and `updatedAt` come from the
+ * records: they are missing until the payment is recorded as it stands, about a minute after its end, and where there
+ * are no records.
  */
 export type PaymentSummary = Omit<
   Payment,
@@ -218,7 +219,9 @@ export interface ListParams {
   readonly userId?: string;
   /** The provider's id of the transaction. */
   readonly transId?: string;
-  /** The mobile operator's reference. A payment is found about a minute after its end, and only where there are records. */
+  /**
+   * The mobile operator's reference. A payment is found about a minute after its end, and only where there are records.
+   */
   readonly financialTransId?: string;
   /** For operators: the payments of this merchant alone. */
   readonly merchant?: string;
@@ -233,7 +236,9 @@ export interface ListParams {
 /** One page of payments, newest first. */
 export interface PaymentPage {
   readonly data: readonly PaymentSummary[];
-  /** Payments of this page that can't be read at the moment. They exist, and may or may not have the status asked for. */
+  /**
+   * Payments of this page that can't be read at the moment. They exist, and may or may not have the status asked for.
+   */
   readonly unreadable: readonly UnreadablePayment[];
   /** Missing on the last page. */
   readonly nextCursor?: string;
@@ -265,8 +270,8 @@ export type ResolveParams = {
   readonly review: number;
   readonly why: string;
   /**
-   * The objections to overrule, as an `ApiError` has them in `force` after a refusal. `true` overrules whatever comes up, also
-   * what you have not read.
+   * The objections to overrule, as an `ApiError` has them in `force` after a refusal. `true` overrules whatever comes
+   * up, also what you have not read.
    */
   readonly force?: Force;
 } & (
@@ -455,7 +460,9 @@ export interface Statement {
   readonly differences: readonly StatementDifference[];
 }
 
-/** One of the provider's services on that day. Balances are for operators, and missing when nobody could ask for them. */
+/**
+ * One of the provider's services on that day. Balances are for operators, and missing when nobody could ask for them.
+ */
 export interface ServiceStatement {
   readonly totals: {
     readonly payments: number;
@@ -577,7 +584,10 @@ export interface FieldError {
   readonly message: string;
 }
 
-/** A notification of the provider's that matches no payment of Sanaga's or can't be read, or a transaction that none knows. */
+/**
+ * A notification of the provider's that matches no payment of Sanaga's or can't be read, or a transaction that none
+ * knows.
+ */
 export interface UnmatchedNotification {
   readonly transId?: string;
   readonly status?: string;

@@ -1,6 +1,7 @@
 /*
- * Health check of a worker, run beside it in its container: succeeds when Temporal has seen this very worker ask for work
- * within the last two minutes. A worker listens on no port, and one that lives but can't reach Temporal is of no use.
+ * Health check of a worker, run beside it in its container: succeeds when Temporal has seen this very worker ask for
+ * work within the last two minutes. A worker listens on no port, and one that lives but can't reach Temporal is of no
+ * use.
  */
 import '../lib/supported-node.js';
 

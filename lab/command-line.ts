@@ -23,7 +23,10 @@ const integer = (min: number, max?: number) => {
 /** A bound of the exploration; 0 means none. */
 const bound = integer(0, 1_000_000_000);
 
-/** Options of `npm run explore`: 1,500,000 states in all by default, and no other bound. With `--walks`, it plays these alone. */
+/**
+ * Options of `npm run explore`: 1,500,000 states in all by default, and no other bound. With `--walks`, it plays these
+ * alone.
+ */
 export const EXPLORE = usageOf(
   'usage: npm run explore -- [--depth N] [--states N] [--seconds N] [--stories N] [--json]\n' +
     '       npm run explore -- --walks N [--seed S] [--json]',

@@ -186,8 +186,8 @@ export class Ledger {
   }
 
   /**
-   * Withdraws a payer's attempt at a link while it is PENDING: it is FAILED and can't succeed later. Has no effect on an
-   * attempt that has ended.
+   * Withdraws a payer's attempt at a link while it is PENDING: it is FAILED and can't succeed later. Has no effect on
+   * an attempt that has ended.
    *
    * @param number which attempt, counted from 1, so that an old page can't withdraw a newer one
    */

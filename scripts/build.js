@@ -1,7 +1,8 @@
 /*
- * Builds lib/, which is all that production runs: src compiled, and its workflows bundled, so that a worker starts without
- * a bundler, and the script that shows the API's reference. Then, unless `--production` says not to, build/: the sandbox,
- * the stack, the lab and the command line; and dist/: the merchants' client as a package of its own, with its types.
+ * Builds lib/, which is all that production runs: src compiled, and its workflows bundled, so that a worker starts
+ * without a bundler, and the script that shows the API's reference. Then, unless `--production` says not to, build/:
+ * the sandbox, the stack, the lab and the command line; and dist/: the merchants' client as a package of its own, with
+ * its types.
  *
  * A folder is made anew when anything has changed that it is made of, or anything in it. What was edited by hand in
  * node_modules isn't seen: `--force` builds all the same.
@@ -87,7 +88,9 @@ async function bundleWorkflows() {
   await writeFile(path('lib/workflow-bundle.js'), code);
 }
 
-/** The client needs nothing of what the server does, so that a merchant can install dist/ instead of the whole project. */
+/**
+ * The client needs nothing of what the server does, so that a merchant can install dist/ instead of the whole project.
+ */
 async function describeClient() {
   const { name, version, license, type } = JSON.parse(await readFile(path('package.json'), 'utf8'));
   const client = {

@@ -1,9 +1,9 @@
 /*
- * Makes the pictures of the desk in docs/operators.md from the running thing, which it starts in a folder of its own and stops:
- * `npm run build && node scripts/desk-pictures.js`. The ports of `npm start` must be free.
+ * Makes the pictures of the desk in docs/operators.md from the running thing, which it starts in a folder of its own
+ * and stops: `npm run build && node scripts/desk-pictures.js`. The ports of `npm start` must be free.
  *
- * With `--statement` it makes that of a statement, too, for which the day has to end in Douala (at 23:00 UTC), and then to settle
- * for a quarter of an hour: start it before, in the same hour.
+ * With `--statement` it makes that of a statement, too, for which the day has to end in Douala (at 23:00 UTC), and then
+ * to settle for a quarter of an hour: start it before, in the same hour.
  */
 import './supported-node.js';
 

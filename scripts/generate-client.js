@@ -1,4 +1,7 @@
-/* Generates a Python client from docs/openapi.json into a folder: `node scripts/generate-client.js FOLDER`. Prints a Python that can run it. */
+/*
+ * Generates a Python client from docs/openapi.json into a folder: `node scripts/generate-client.js FOLDER`. Prints a
+ * Python that can run it.
+ */
 import './supported-node.js';
 
 import { spawnSync } from 'node:child_process';

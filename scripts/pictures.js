@@ -1,6 +1,6 @@
 /*
- * Makes the pictures of the README and of Temporal's Web UI from the running thing: `npm start` in another terminal, then
- * `node scripts/pictures.js`.
+ * Makes the pictures of the README and of Temporal's Web UI from the running thing: `npm start` in another terminal,
+ * then `node scripts/pictures.js`.
  */
 import './supported-node.js';
 

@@ -26,15 +26,15 @@ export const PROGRAMS = {
 const CHECK = 'supported-node.js';
 
 /**
- * Without a listener, SIGUSR1 has Node open its inspector, by which anybody on the machine runs code in the process and reads its
- * secrets; SIGUSR2 would end it. Tools that rotate logs send either.
+ * Without a listener, SIGUSR1 has Node open its inspector, by which anybody on the machine runs code in the process and
+ * reads its secrets; SIGUSR2 would end it. Tools that rotate logs send either.
  */
 const IGNORE_SIGNALS = `for (const signal of ['SIGUSR1', 'SIGUSR2']) process.on(signal, () => undefined);\n`;
 
 /**
- * Has each program of a built folder look at its Node first, and take no signal amiss: the program moves to `….main.js`, and what bears
- * its name imports the check and then the program. Node links all that is imported statically before it runs anything, so that a check
- * within the program would come too late.
+ * Has each program of a built folder look at its Node first, and take no signal amiss: the program moves to
+ * `….main.js`, and what bears its name imports the check and then the program. Node links all that is imported
+ * statically before it runs anything, so that a check within the program would come too late.
  *
  * @param folder the built folder's path
  * @param programs their paths in it

@@ -7,8 +7,8 @@ import { isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * The folder of the executables of a tool from PyPI, in exactly the versions of `python/<name>.txt`. It is installed once,
- * into the user's cache folder.
+ * The folder of the executables of a tool from PyPI, in exactly the versions of `python/<name>.txt`. It is installed
+ * once, into the user's cache folder.
  *
  * @param {string} name
  * @returns {Promise<string>}

@@ -1,6 +1,6 @@
 /*
- * Prints the packages that production has, as a CycloneDX document. npm makes the list of all packages from the lock file; those for
- * development are taken out here, because `npm sbom --omit dev` also leaves out what both need.
+ * Prints the packages that production has, as a CycloneDX document. npm makes the list of all packages from the lock
+ * file; those for development are taken out here, because `npm sbom --omit dev` also leaves out what both need.
  */
 import './supported-node.js';
 

@@ -1,6 +1,7 @@
 /*
- * Ends the process in a sentence when its Node is too old. What else a program is made of can't even be linked there, so a program
- * imports this statically, and the rest with `import()`. `npm run build` puts it before each program that it compiles.
+ * Ends the process in a sentence when its Node is too old. What else a program is made of can't even be linked there,
+ * so a program imports this statically, and the rest with `import()`. `npm run build` puts it before each program that
+ * it compiles.
  */
 const NEEDED = 24;
 

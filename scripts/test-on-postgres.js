@@ -1,6 +1,6 @@
 /*
- * Runs end-to-end tests on Temporal's own server with PostgreSQL, as production has it. What follows `--` goes to jest. Needs
- * `npm run build`, and Go, which builds the server into the cache folder, once.
+ * Runs end-to-end tests on Temporal's own server with PostgreSQL, as production has it. What follows `--` goes to jest.
+ * Needs `npm run build`, and Go, which builds the server into the cache folder, once.
  */
 import './supported-node.js';
 

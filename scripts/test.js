@@ -1,7 +1,7 @@
 /*
- * Runs the tests, and says as its last line how they went: `N passed, N failed`. What it is given goes to jest: with `--slow`, the
- * slow suites alone; with `--all`, every suite, those of `npm run test:installed` too; with the name of a suite or a folder, all that
- * bear it; otherwise all but the slow ones.
+ * Runs the tests, and says as its last line how they went: `N passed, N failed`. What it is given goes to jest: with
+ * `--slow`, the slow suites alone; with `--all`, every suite, those of `npm run test:installed` too; with the name of a
+ * suite or a folder, all that bear it; otherwise all but the slow ones.
  */
 import './supported-node.js';
 
@@ -18,7 +18,10 @@ const { findTestServer } = await import('../build/stack/temporal/test-server.js'
 const jest = fileURLToPath(new URL('../node_modules/jest/bin/jest.js', import.meta.url));
 const given = suitesOf(process.argv.slice(2));
 
-/** Suites wait for servers more than they compute: one more at once than there are cores keeps these busy, and more would starve them. */
+/**
+ * Suites wait for servers more than they compute: one more at once than there are cores keeps these busy, and more
+ * would starve them.
+ */
 const workers = given.some((word) => /^(-w|-i|--maxWorkers|--runInBand)/.test(word))
   ? []
   : [`--maxWorkers=${Math.min(availableParallelism() + 1, 8)}`];
@@ -27,7 +30,9 @@ const workers = given.some((word) => /^(-w|-i|--maxWorkers|--runInBand)/.test(wo
 const quiet = process.allowedNodeEnvironmentFlags.has('--disable-warning')
   ? '--disable-warning=ExperimentalWarning'
   : '';
-/** Much is made and dropped at once in a test, and is cheapest dropped while it is young: it saves 5 % of the CPU time. */
+/**
+ * Much is made and dropped at once in a test, and is cheapest dropped while it is young: it saves 5 % of the CPU time.
+ */
 const young = '--max-semi-space-size=64';
 const options = `${process.env.NODE_OPTIONS ?? ''} --experimental-vm-modules ${young} ${quiet}`.trim();
 

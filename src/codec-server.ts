@@ -7,8 +7,8 @@ import { reloadOnHangUp, runProcess } from './process.js';
 import { EncryptionCodec, encryptionOf } from './temporal/encryption.js';
 
 /**
- * The codec server's process: decrypts payloads for operators in Temporal's Web UI and command line, until SIGTERM or SIGINT. On
- * SIGHUP it reads the API keys again. It needs no Temporal.
+ * The codec server's process: decrypts payloads for operators in Temporal's Web UI and command line, until SIGTERM or
+ * SIGINT. On SIGHUP it reads the API keys again. It needs no Temporal.
  */
 await runProcess(async (stop) => {
   const config = readConfig('codec', process.env);

@@ -154,7 +154,9 @@ const metricsAddress = z
   .refine(hasPort, 'must have a port from 1 to 65535')
   .optional();
 
-/** Where Temporal is (address, namespace, TLS, API key) is read by `@temporalio/envconfig`: see temporal/connection.ts. */
+/**
+ * Where Temporal is (address, namespace, TLS, API key) is read by `@temporalio/envconfig`: see temporal/connection.ts.
+ */
 const temporal = {
   TEMPORAL_TASK_QUEUE: text.default('payments'),
   TEMPORAL_UI_URL: baseUrl.optional(),
@@ -182,7 +184,8 @@ const provider = {
 
 /**
  * How long the provider's lists may take to show the transaction of a request that has ended. The provider gives no
- * figure. With a shorter grace period, or an earlier decision, a payment that the provider accepted could be taken for missing.
+ * figure. With a shorter grace period, or an earlier decision, a payment that the provider accepted could be taken for
+ * missing.
  */
 const LIST_LAG = '15s';
 
@@ -469,7 +472,8 @@ function withSecretFiles(env: NodeJS.ProcessEnv, names: readonly string[]) {
 }
 
 /**
- * The environment with Temporal's API key as it is in its file, if it is in one: Temporal's own library reads it from none.
+ * The environment with Temporal's API key as it is in its file, if it is in one: Temporal's own library reads it from
+ * none.
  *
  * @throws {ConfigError} when both are set, or the file is empty or can't be read.
  */

@@ -6,8 +6,8 @@ import { createLogger } from './logger.js';
 import { runProcess } from './process.js';
 
 /**
- * The desk's process: serves pages for operators until SIGTERM or SIGINT. It knows neither Temporal nor the provider, and has
- * no key of its own: it calls the API with the key of the one who is signed in.
+ * The desk's process: serves pages for operators until SIGTERM or SIGINT. It knows neither Temporal nor the provider,
+ * and has no key of its own: it calls the API with the key of the one who is signed in.
  */
 await runProcess(async (stop) => {
   const config = readConfig('desk', process.env);

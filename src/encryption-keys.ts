@@ -15,7 +15,8 @@ interface NamedEncryptionKey {
 const ENTRY = /^([a-zA-Z0-9._-]{1,40}):([A-Za-z0-9+/]{43}=)$/;
 
 /**
- * The keys that payments are encrypted with in Temporal: `id:key`, in lines or separated by commas. Messages never show a key.
+ * The keys that payments are encrypted with in Temporal: `id:key`, in lines or separated by commas. Messages never show
+ * a key.
  */
 export const encryptionKeys = z.string().transform((value, context): readonly NamedEncryptionKey[] => {
   const refuse = (message: string) => context.addIssue({ code: 'custom', message });

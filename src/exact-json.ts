@@ -1,11 +1,11 @@
 /*
- * What JSON.parse does without a word, and what may be about money: it rounds a number with too many digits, and takes the last of two
- * fields of one name.
+ * What JSON.parse does without a word, and what may be about money: it rounds a number with too many digits, and takes
+ * the last of two fields of one name.
  */
 
 /**
- * Objects and arrays within each other, the outermost included; what we read has four. To name a field that is thousands of levels deep
- * takes so long that a few such bodies would hold up everybody's requests.
+ * Objects and arrays within each other, the outermost included; what we read has four. To name a field that is
+ * thousands of levels deep takes so long that a few such bodies would hold up everybody's requests.
  */
 const MAX_DEPTH = 16;
 
@@ -15,7 +15,10 @@ const MAX_REPEATED = 20;
 /** Characters of a field's name that an error repeats. */
 const MAX_NAME_LENGTH = 60;
 
-/** Strings, which may contain any other token, and the punctuation that structures JSON. One that never ends is read once. */
+/**
+ * Strings, which may contain any other token, and the punctuation that structures JSON. One that never ends is read
+ * once.
+ */
 const TOKENS = /"(?:[^"\\]|\\.)*"?|[{}[\]:]/g;
 
 /** Thrown for JSON that is nested too deeply. */
@@ -53,7 +56,9 @@ function limitDepth(text: string): void {
   }
 }
 
-/** A reviver that keeps a number from becoming whole by being rounded: it is NaN then, which is no number for any field. */
+/**
+ * A reviver that keeps a number from becoming whole by being rounded: it is NaN then, which is no number for any field.
+ */
 function unrounded(_: string, value: unknown, number?: { readonly source?: string }): unknown {
   return Number.isInteger(value) && !isWhole(number?.source ?? '') ? Number.NaN : value;
 }
@@ -78,8 +83,8 @@ interface OpenValue {
 }
 
 /**
- * The fields that an object has more than once, each by its path, such as `metadata.colour`; the first of them, if there
- * are many. JSON.parse silently takes the last one.
+ * The fields that an object has more than once, each by its path, such as `metadata.colour`; the first of them, if
+ * there are many. JSON.parse silently takes the last one.
  *
  * @param json text that JSON.parse has accepted
  * @example repeatedFields('{"amount": 500, "\\u0061mount": 600}') // ['amount']

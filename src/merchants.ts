@@ -6,8 +6,8 @@ import { MINIMUM_AMOUNT } from './payments/words/limits.js';
 import { PAYMENT_EVENT_TYPES, type PaymentEventType } from './payments/words/payment.js';
 
 /**
- * The merchants of an installation: their API keys, webhook endpoints and limits. They are read from the merchants' file, or
- * from settings that describe one merchant.
+ * The merchants of an installation: their API keys, webhook endpoints and limits. They are read from the merchants'
+ * file, or from settings that describe one merchant.
  */
 
 export const SCOPES = ['collections', 'payouts', 'read', 'balance', 'review'] as const;
@@ -62,8 +62,8 @@ function hasNoCredentials(address: string): boolean {
 }
 
 /**
- * `whsec_` and the base64 of 24 to 64 random bytes, padded. Node ignores what isn't base64, so the bytes are written again and
- * compared: the library that signs throws for other characters.
+ * `whsec_` and the base64 of 24 to 64 random bytes, padded. Node ignores what isn't base64, so the bytes are written
+ * again and compared: the library that signs throws for other characters.
  */
 export function isWebhookSecret(secret: string): boolean {
   const base64 = secret.replace(/^whsec_/, '');

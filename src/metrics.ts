@@ -5,9 +5,9 @@ import { PROVIDER_CALL_OUTCOMES, PROVIDER_ENDPOINTS, type ProviderCall } from '.
 import { CODEC_OPERATIONS, CODEC_RESULTS, type CodecCall } from './temporal/encryption.js';
 
 /*
- * What the metrics of the API and of the worker have in common: the registry, the page that Prometheus reads, the calls to the
- * provider, which both make, and what they encrypt and decrypt. Every series whose labels are known is there at 0 from the start, so that an alert
- * notices the first increase. No label holds an identifier or anything personal.
+ * What the metrics of the API and of the worker have in common: the registry, the page that Prometheus reads, the calls
+ * to the provider, which both make, and what they encrypt and decrypt. Every series whose labels are known is there at
+ * 0 from the start, so that an alert notices the first increase. No label holds an identifier or anything personal.
  */
 
 /** A registry with the metrics of the process itself: CPU, memory, event loop. */
@@ -23,12 +23,12 @@ export interface MetricsPage {
 }
 
 /**
- * Serves a registry at `http://<address>/metrics`, in Prometheus's text format. It asks nobody for a key: the address must be
- * one that only Prometheus can reach.
+ * Serves a registry at `http://<address>/metrics`, in Prometheus's text format. It asks nobody for a key: the address
+ * must be one that only Prometheus can reach.
  *
  * @param address `host:port`, such as `127.0.0.1:9464` or `[::]:9464`
- * @param more further metrics, in the same format. When it fails, the whole page is 503, so that Prometheus says that the
- *   process can't be read, rather than showing some of its metrics as if they were all.
+ * @param more further metrics, in the same format. When it fails, the whole page is 503, so that Prometheus says that
+ *   the process can't be read, rather than showing some of its metrics as if they were all.
  * @throws {Error} of the system when the address is in use.
  */
 export async function serveMetrics(

@@ -23,10 +23,10 @@ import { type Tracing, traceProviderCalls } from './tracing.js';
 const EXIT_LIMIT_MS = 250;
 
 /**
- * Runs a process's main function until it ends by itself, or until SIGTERM or SIGINT aborts the signal that it is given.
- * A wrong setting, or a Temporal namespace that isn't set up, ends the process with exit code 78 (EX_CONFIG) and a message
- * that says what to do; any other error with 1. What the function leaves behind doesn't keep the process: Temporal's native library
- * tries to connect for half a minute, and nothing can make it give up.
+ * Runs a process's main function until it ends by itself, or until SIGTERM or SIGINT aborts the signal that it is
+ * given. A wrong setting, or a Temporal namespace that isn't set up, ends the process with exit code 78 (EX_CONFIG) and
+ * a message that says what to do; any other error with 1. What the function leaves behind doesn't keep the process:
+ * Temporal's native library tries to connect for half a minute, and nothing can make it give up.
  */
 export async function runProcess(main: (stop: AbortSignal) => Promise<void>): Promise<void> {
   const stopping = new AbortController();
@@ -55,7 +55,8 @@ export async function runProcess(main: (stop: AbortSignal) => Promise<void>): Pr
 const goOn = (): void => undefined;
 
 /**
- * What comes of something that can't be given up, or `undefined` when `stop` is aborted before; what it comes to later is dropped.
+ * What comes of something that can't be given up, or `undefined` when `stop` is aborted before; what it comes to later
+ * is dropped.
  *
  * @param graceMs how long it may still take once `stop` is aborted, in ms
  * @throws what the promise rejects with
@@ -163,8 +164,8 @@ function instructions(namespace: string, { gaps, refusals }: SetupResult): strin
 }
 
 /**
- * Opens the records, if the settings name their database, and warns if they don't: it is a choice, but an important one. Call `close`
- * when done.
+ * Opens the records, if the settings name their database, and warns if they don't: it is a choice, but an important
+ * one. Call `close` when done.
  */
 export function openRecords(
   { RECORDS_URL }: Config<'api'> | Config<'worker'> | Config<'records'>,

@@ -23,9 +23,9 @@ import { startTracing } from './tracing.js';
 const MAX_FAILURES_PER_MINUTE = 20;
 
 /**
- * The API process: serves until SIGTERM or SIGINT, then finishes the responses it has begun. It starts without Temporal. On
- * SIGHUP it reads the merchants again.
- * Once Temporal answers, it ends if the namespace isn't set up for payments.
+ * The API process: serves until SIGTERM or SIGINT, then finishes the responses it has begun. It starts without
+ * Temporal. On SIGHUP it reads the merchants again. Once Temporal answers, it ends if the namespace isn't set up for
+ * payments.
  */
 await runProcess(async (stop) => {
   const config = readConfig('api', process.env);

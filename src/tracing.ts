@@ -6,8 +6,8 @@ import type { PaymentId } from './payments/words/payment-id.js';
 import type { TraceCall } from './provider/client.js';
 
 /*
- * One payment is one trace, whatever processes work on it and however long it takes: the trace's id follows from the payment's, so
- * that nothing has to be carried through Temporal, and no event grows. See docs/decisions/0034.
+ * One payment is one trace, whatever processes work on it and however long it takes: the trace's id follows from the
+ * payment's, so that nothing has to be carried through Temporal, and no event grows. See docs/decisions/0034.
  */
 
 /** Facts about a piece of work; no identifier but the payment's, and nothing personal. */
@@ -45,7 +45,10 @@ export interface Tracing {
     work: () => Promise<T>,
     result: (value: T) => string | undefined,
   ) => Promise<T>;
-  /** Makes a call as a part of what runs now, with the headers that carry the context; without anything that runs, no trace. */
+  /**
+   * Makes a call as a part of what runs now, with the headers that carry the context; without anything that runs, no
+   * trace.
+   */
   readonly call: <T extends { readonly outcome: string }>(
     name: string,
     attributes: Attributes,
@@ -66,7 +69,8 @@ const STOP_LIMIT_MS = 1_000;
 /**
  * Begins to trace, if an OpenTelemetry collector is named. Without it, OpenTelemetry's SDK isn't even loaded.
  *
- * @param endpoint OTEL_EXPORTER_OTLP_ENDPOINT. The exporter reads it, and the headers that go with it, from the environment.
+ * @param endpoint OTEL_EXPORTER_OTLP_ENDPOINT. The exporter reads it, and the headers that go with it, from the
+ *   environment.
  * @param share of the payments that are traced, from 0 to 1; the same ones in every process
  */
 export async function startTracing(

@@ -1,6 +1,6 @@
 /**
- * Characters that nobody sees, and that change how other text is read: controls, which a terminal obeys; those that turn the direction
- * of a text; ends of lines; halves of a pair.
+ * Characters that nobody sees, and that change how other text is read: controls, which a terminal obeys; those that
+ * turn the direction of a text; ends of lines; halves of a pair.
  */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
@@ -29,8 +29,8 @@ export function visibleJson(value: unknown): string {
 }
 
 /**
- * Text of one line that is read as it is written: without controls, ends of lines, and marks that turn the direction of what stands beside
- * them. What joins characters, as in emoji, may be in it.
+ * Text of one line that is read as it is written: without controls, ends of lines, and marks that turn the direction of
+ * what stands beside them. What joins characters, as in emoji, may be in it.
  */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it refuses
 export const PLAIN_LINE = /^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$/;

@@ -39,12 +39,15 @@ const WORKFLOW_BUNDLE = fileURLToPath(new URL('./workflow-bundle.js', import.met
 /** Pause between two attempts to connect to Temporal at the start, in ms. */
 const CONNECT_AGAIN_MS = 2_000;
 
-/** How long the worker that is being made may take to be there once the process has to stop, in ms: usually a second is enough. */
+/**
+ * How long the worker that is being made may take to be there once the process has to stop, in ms: usually a second is
+ * enough.
+ */
 const CREATION_GRACE_MS = 5_000;
 
 /**
- * How long a worker may take to end beyond its grace period, in ms: activities that still run then are abandoned after a second. The
- * SDK waits for half a minute until Temporal has heard that a worker ends.
+ * How long a worker may take to end beyond its grace period, in ms: activities that still run then are abandoned after
+ * a second. The SDK waits for half a minute until Temporal has heard that a worker ends.
  */
 const LEAVE_MS = 1_250;
 
@@ -211,7 +214,9 @@ function openKeeping(config: Config<'worker'>, target: TemporalTarget, encryptio
   }
 }
 
-/** Records payments until `stop`, and has their statements made each day; never rejects, for payments go on without it. */
+/**
+ * Records payments until `stop`, and has their statements made each day; never rejects, for payments go on without it.
+ */
 async function keepRecords(
   keeping: ReturnType<typeof openKeeping>,
   taskQueue: string,
@@ -235,8 +240,8 @@ async function keepRecords(
 }
 
 /**
- * Where notifications go: to the addresses that the merchants' file has for their merchant, or all of them to the one address
- * in the settings.
+ * Where notifications go: to the addresses that the merchants' file has for their merchant, or all of them to the one
+ * address in the settings.
  */
 function endpoints(config: Config<'worker'>) {
   const { MERCHANTS_FILE: merchants, MERCHANT_WEBHOOK_URL: url, MERCHANT_WEBHOOK_SECRET: secrets } = config;

@@ -13,7 +13,10 @@ function arrowsOf(kind: string): string[] {
   return [...picture.matchAll(/^\s*(\w+) --> (\w+)/gm)].map(([, from, to]) => `${from} --> ${to}`).sort();
 }
 
-/** Files at the root of `src` that belong to a process, and those that every process shares, which the picture leaves out. */
+/**
+ * Files at the root of `src` that belong to a process, and those that every process shares, which the picture leaves
+ * out.
+ */
 const PROCESS: Readonly<Record<string, string | undefined>> = {
   'server.ts': 'server',
   'desk.ts': 'desk',

@@ -29,7 +29,10 @@ const pageSchema = z.object({
 /** How often each list is read. */
 const TIMES = 10;
 const PAGE = 100;
-/** Pause before each read, in ms: Temporal answers ten lists a second, and then makes everybody wait. That isn't measured. */
+/**
+ * Pause before each read, in ms: Temporal answers ten lists a second, and then makes everybody wait. That isn't
+ * measured.
+ */
 const PAUSE_MS = 250;
 
 /** Reads lists as an operator, one after the other, while nothing else happens. @throws Error when one isn't given */

@@ -25,8 +25,8 @@ const PAYING_CONCURRENCY = 8;
 const SETTLE_MS = 10_000;
 
 /**
- * Payments that wait are asked after a day, and not meanwhile: with the default, they would be asked some 30 times a day each,
- * and the figures would depend on when they were made.
+ * Payments that wait are asked after a day, and not meanwhile: with the default, they would be asked some 30 times a
+ * day each, and the figures would depend on when they were made.
  */
 const settings = { POLL_FIRST: '1d', POLL_MAX: '1d' };
 
@@ -146,7 +146,8 @@ class Growth {
   /**
    * Makes open payments until there are so many.
    *
-   * @returns how many a second, `undefined` when there were enough; and what was wrong with those that had to be made in place of others
+   * @returns how many a second, `undefined` when there were enough; and what was wrong with those that had to be made
+   *   in place of others
    */
   async #grow(size: number): Promise<{ madePerSecond: number | undefined; unmade: string[] }> {
     const unmade: string[] = [];

@@ -24,7 +24,8 @@ export interface Reply {
 const ANSWER_LIMIT_MS = 60_000;
 
 /**
- * Sends a JSON body, once; again if a kept connection was closed under it, as servers do to those that are idle for some seconds.
+ * Sends a JSON body, once; again if a kept connection was closed under it, as servers do to those that are idle for
+ * some seconds.
  *
  * @throws Error of the network, or when there is no answer in time.
  */

@@ -10,7 +10,10 @@ import type { ProviderStub } from './provider-stub.js';
 const PATIENCE_MS = 60_000;
 /** Pause before a POST that was refused for the moment is sent again, in ms. */
 const REPEAT_MS = 1_000;
-/** After the last payment, the engine still writes what the merchant no longer waits for, and a notification may come again. */
+/**
+ * After the last payment, the engine still writes what the merchant no longer waits for, and a notification may come
+ * again.
+ */
 const SETTLE_MS = 500;
 /** Failures that are shown; the rest are counted. */
 const MAX_SHOWN = 5;
@@ -53,8 +56,9 @@ export async function runLoad(parties: LoadParties, order: LoadOrder): Promise<L
 }
 
 /**
- * Makes payments that are paid. Each is checked: one link was made, but for those that POSTs had made before they were refused; one was
- * paid; the status was confirmed before the merchant was notified; and the merchant was told SUCCESSFUL, of one event alone.
+ * Makes payments that are paid. Each is checked: one link was made, but for those that POSTs had made before they were
+ * refused; one was paid; the status was confirmed before the merchant was notified; and the merchant was told
+ * SUCCESSFUL, of one event alone.
  */
 async function makePayments(parties: LoadParties, order: MakeOrder): Promise<LoadResult> {
   const { provider, merchant } = parties;
@@ -143,8 +147,8 @@ interface Results<Result> {
 }
 
 /**
- * Does something so many times at a pace. At a given rate, `begun` is when it should have begun, so that a load generator
- * that is late makes no latency look shorter.
+ * Does something so many times at a pace. At a given rate, `begun` is when it should have begun, so that a load
+ * generator that is late makes no latency look shorter.
  */
 async function each<Result>(
   count: number,

@@ -14,8 +14,8 @@ export interface Arrival {
 }
 
 /**
- * The merchant's address for notifications: it verifies each as Standard Webhooks says, and acknowledges it. Each payment may
- * notify of one event. That one may come again, since no sender can know whether a lost response was sent.
+ * The merchant's address for notifications: it verifies each as Standard Webhooks says, and acknowledges it. Each
+ * payment may notify of one event. That one may come again, since no sender can know whether a lost response was sent.
  */
 export class MerchantReceiver {
   readonly complaints: string[] = [];

@@ -8,19 +8,25 @@ export interface ApiAddress {
   readonly webhookUrl: string;
 }
 
-/** Where one system takes payments and notifications. With several processes, each gets its turn, as behind a load balancer. */
+/**
+ * Where one system takes payments and notifications. With several processes, each gets its turn, as behind a load
+ * balancer.
+ */
 export interface LoadTarget {
   readonly apis: readonly ApiAddress[];
   readonly apiKey: string;
 }
 
 /**
- * What becomes of payments: their payer pays after some ms, or never does, or pays another amount than the payment's, which
- * leaves the payment under review.
+ * What becomes of payments: their payer pays after some ms, or never does, or pays another amount than the payment's,
+ * which leaves the payment under review.
  */
 export type Payer = 'pays' | 'waits' | 'disputes';
 
-/** How payments follow each other: a number in progress at a time, or a number begun in each second, whatever becomes of them. */
+/**
+ * How payments follow each other: a number in progress at a time, or a number begun in each second, whatever becomes of
+ * them.
+ */
 export type Pace = { readonly concurrency: number } | { readonly perSecond: number };
 
 /** What the load process is to do. */

@@ -45,8 +45,8 @@ const MAX_TRIES = 5;
 const RETRY_MS = 500;
 
 /**
- * The provider as far as a paid link needs it: `initiate-pay`, `payment-status` with its limit, `expire-pay`, and the notification. It
- * answers at once, so that what is measured is the system in front of it.
+ * The provider as far as a paid link needs it: `initiate-pay`, `payment-status` with its limit, `expire-pay`, and the
+ * notification. It answers at once, so that what is measured is the system in front of it.
  */
 export class ProviderStub {
   /** Where notifications go, in turn. */
@@ -86,7 +86,8 @@ export class ProviderStub {
   }
 
   /**
-   * Gives the payer a payment's link. When a POST was refused and sent again, a link may have been made for the first one: nobody is given that.
+   * Gives the payer a payment's link. When a POST was refused and sent again, a link may have been made for the first
+   * one: nobody is given that.
    *
    * @param payment the payment's id, which is the transaction's externalId
    * @param link without it, because the system has answered without: the newest, or the next one if none is made yet

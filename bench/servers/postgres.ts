@@ -15,7 +15,9 @@ export interface Postgres {
   readonly pid: number;
   /** `postgresql://…/database` */
   url(database: string): string;
-  /** The first column of a query's first row, as PostgreSQL writes it; empty without a row. @throws Error of PostgreSQL */
+  /**
+   * The first column of a query's first row, as PostgreSQL writes it; empty without a row. @throws Error of PostgreSQL
+   */
   query(database: string, sql: string): Promise<string>;
   /** Bytes of these databases, indexes included. */
   size(databases: readonly string[]): Promise<number>;
@@ -23,8 +25,8 @@ export interface Postgres {
 }
 
 /**
- * What differs from PostgreSQL's defaults: room for the connections of every system, and memory for a small server instead
- * of a tiny one. Nothing that would make it less durable.
+ * What differs from PostgreSQL's defaults: room for the connections of every system, and memory for a small server
+ * instead of a tiny one. Nothing that would make it less durable.
  */
 const SETTINGS = {
   listen_addresses: '127.0.0.1',

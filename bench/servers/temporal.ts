@@ -96,7 +96,8 @@ const CLOSE_LIMIT_MS = 30_000;
 const MAX_COUNTED = 100;
 
 /**
- * The events in these payments' histories, all together, as soon as their workflows are closed. Of many, some are counted.
+ * The events in these payments' histories, all together, as soon as their workflows are closed. Of many, some are
+ * counted.
  *
  * @throws Error when one doesn't close.
  */

@@ -60,9 +60,9 @@ const WARM_UP_SHARE = 0.25;
 const MIN_PAYMENTS = 10_000;
 
 /**
- * Above this growth, in bytes a payment, memory is judged as growing. Resident memory goes up and down by some MiB for reasons of
- * its own, such as how the allocator keeps what it was given back. What is left of the heap doesn't: a leak of one short
- * string a payment shows.
+ * Above this growth, in bytes a payment, memory is judged as growing. Resident memory goes up and down by some MiB for
+ * reasons of its own, such as how the allocator keeps what it was given back. What is left of the heap doesn't: a leak
+ * of one short string a payment shows.
  */
 export const MAX_GROWTH = { resident: 1_000, heap: 100 } as const;
 
@@ -90,8 +90,8 @@ export function trendOf(samples: readonly Sample[], rate: number, max: number): 
 }
 
 /**
- * Bytes a ms, by Theil and Sen: the median of the slopes between all pairs of samples, which a few that stand out don't move.
- * Of many samples, some hundred are taken.
+ * Bytes a ms, by Theil and Sen: the median of the slopes between all pairs of samples, which a few that stand out don't
+ * move. Of many samples, some hundred are taken.
  */
 function slope(samples: readonly Sample[]): number {
   const step = Math.ceil(samples.length / 200);

@@ -1,6 +1,6 @@
 /*
- * Loaded by Node before the API's or the worker's own program, in each of its threads: now and then it collects all garbage, and
- * writes down what is left of the heap. Only the soak test does so.
+ * Loaded by Node before the API's or the worker's own program, in each of its threads: now and then it collects all
+ * garbage, and writes down what is left of the heap. Only the soak test does so.
  */
 import { appendFileSync } from 'node:fs';
 import { threadId } from 'node:worker_threads';

@@ -15,7 +15,8 @@ const NO_PORT = 1;
 
 /**
  * Limits that protect merchants from each other, which one merchant alone with this many payments would reach. With the
- * default of MAX_ACTIVE_REQUESTS, payments would wait for their turn in the API, and the rest of the system for payments.
+ * default of MAX_ACTIVE_REQUESTS, payments would wait for their turn in the API, and the rest of the system for
+ * payments.
  */
 const LIMITS = {
   MAX_REQUESTS_PER_MINUTE: '1000000',
@@ -26,8 +27,8 @@ const LIMITS = {
 /** How Sanaga is started. */
 export interface SanagaOptions {
   /**
-   * Start two processes of the API, between which requests and notifications take turns, and two of the worker. Default:
-   * false, one of each.
+   * Start two processes of the API, between which requests and notifications take turns, and two of the worker.
+   * Default: false, one of each.
    */
   readonly isDoubled?: boolean;
   /** Keep records of ended payments. Default: true. */

@@ -15,7 +15,10 @@ export interface RunningSystem {
   readonly processes: Readonly<Record<string, number>>;
   /** Bytes of its store, now. */
   bytes(): Promise<number>;
-  /** Records that it keeps of these payments, all together, in its own unit: see docs/performance.md. Resolves when it has come to their ends. */
+  /**
+   * Records that it keeps of these payments, all together, in its own unit: see docs/performance.md. Resolves when it
+   * has come to their ends.
+   */
   events(payments: readonly string[]): Promise<number>;
   /** Stops all its processes. */
   stop(): Promise<void>;

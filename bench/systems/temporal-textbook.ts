@@ -9,7 +9,9 @@ const NAME = 'temporal-textbook';
 const TASK_QUEUE = 'payments';
 const STOP_GRACE_MS = 10_000;
 
-/** The flow as Temporal's samples would write it, on the same embedded Temporal, with the same settings of the worker. */
+/**
+ * The flow as Temporal's samples would write it, on the same embedded Temporal, with the same settings of the worker.
+ */
 export const temporalTextbook: System = {
   name: NAME,
   missing: async () => undefined,

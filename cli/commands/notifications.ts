@@ -11,7 +11,10 @@ import { amountOf, describePayment, note, paint, print, printJson, table, timeOf
 import { EXIT, untilDone } from '../run.js';
 import { clientFor, paymentId, type TargetOptions, withTarget } from '../target.js';
 
-/** The command `notifications`, which lists those of a payment, with subcommands for operators' lists, and one that sends one again. */
+/**
+ * The command `notifications`, which lists those of a payment, with subcommands for operators' lists, and one that
+ * sends one again.
+ */
 export function addNotificationsCommand(program: Command): void {
   const notifications = program
     .command('notifications')

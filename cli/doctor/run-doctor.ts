@@ -50,8 +50,8 @@ interface Checked {
 }
 
 /**
- * The settings in a file; without one, those of the `start` that runs in the current folder, whatever this terminal's environment has;
- * and where none runs, those of the environment.
+ * The settings in a file; without one, those of the `start` that runs in the current folder, whatever this terminal's
+ * environment has; and where none runs, those of the environment.
  *
  * @throws UsageError when there are none.
  */
@@ -88,7 +88,10 @@ function apiOf(
   return { target: { ...(address && { url: address }), ...(key && { apiKey: key }) }, isForListen: false };
 }
 
-/** What a running `start` was given. Its secrets aren't told: the stack's own stand in for them, so that the rest can be read. */
+/**
+ * What a running `start` was given. Its secrets aren't told: the stack's own stand in for them, so that the rest can be
+ * read.
+ */
 async function ofStart(
   { running, secrets, apiUrl }: NonNullable<Awaited<ReturnType<typeof findStart>>>,
   { url = apiUrl, apiKey }: DoctorOptions,

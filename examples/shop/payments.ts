@@ -177,8 +177,8 @@ export class Payments {
   }
 
   /**
-   * Makes up for what a crash or an outage has left: repeats requests without an answer, each with its own key, and reads
-   * what has changed at Sanaga without a notification, since those stop after 72 hours.
+   * Makes up for what a crash or an outage has left: repeats requests without an answer, each with its own key, and
+   * reads what has changed at Sanaga without a notification, since those stop after 72 hours.
    */
   async sweep(): Promise<void> {
     for (const attempt of this.#store.unanswered()) if (!attempt.isRefused) await this.#send(attempt);
@@ -205,8 +205,8 @@ export class Payments {
       );
     } catch (error) {
       unlessSanagas(error);
-      // Rejected is an outcome. What Sanaga finds invalid it would refuse each time, so a person is shown why. Everything
-      // else, an OutcomeUnknownError above all, leaves the attempt as it is, to be repeated with its key.
+      // Rejected is an outcome. What Sanaga finds invalid it would refuse each time, so a person is shown why.
+      // Everything else, an OutcomeUnknownError above all, leaves the attempt as it is, to be repeated with its key.
       if (error instanceof PaymentRejectedError && error.payment) this.#store.update(error.payment);
       else if (error instanceof InvalidRequestError || error instanceof IdempotencyError)
         this.#store.noteRefusal(key, String(error));

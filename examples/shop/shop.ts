@@ -81,7 +81,8 @@ export function createShop({ store, payments, shopUrl, webhookSecret, ownerPassw
     response.send(orderPage(order, store.attempts(order.id)));
   });
 
-  // Where the checkout page sends the payer. Anybody can come here, and write anything into the address: Sanaga is asked.
+  // Where the checkout page sends the payer. Anybody can come here, and write anything into the address: Sanaga is
+  // asked.
   app.get('/orders/:id/return', async (request, response) => {
     const order = orderOf(request);
     await payments.check(order, { wait: true });
@@ -180,7 +181,10 @@ function readPhone(text: string): string | undefined {
   return /^6\d{8}$/.test(digits) ? digits : undefined;
 }
 
-/** Refuses forms of other sites, which a browser would send with the owner's password. Browsers name where a form is from. */
+/**
+ * Refuses forms of other sites, which a browser would send with the owner's password. Browsers name where a form is
+ * from.
+ */
 function onlyFromOurPages(shopUrl: string) {
   const { origin } = new URL(shopUrl);
   return (request: Request, response: Response, next: NextFunction) => {

@@ -46,8 +46,8 @@ export function isOver({ payment }: Attempt): boolean {
 }
 
 /**
- * The shop's memory, in a file. Each change is on the disk when its function returns: SQLite's defaults see to that, and
- * what must be stored before Sanaga is asked depends on it.
+ * The shop's memory, in a file. Each change is on the disk when its function returns: SQLite's defaults see to that,
+ * and what must be stored before Sanaga is asked depends on it.
  */
 export class Store {
   readonly #db: DatabaseSync;
@@ -107,8 +107,8 @@ export class Store {
   }
 
   /**
-   * Stores an attempt, before Sanaga is asked, with all that it takes to repeat the request word by word. Its key follows
-   * from the order, so that two processes could not make two attempts of the same number.
+   * Stores an attempt, before Sanaga is asked, with all that it takes to repeat the request word by word. Its key
+   * follows from the order, so that two processes could not make two attempts of the same number.
    *
    * @returns `undefined` while an earlier one has succeeded, or still can: nobody may be charged or paid twice
    */
@@ -156,8 +156,8 @@ export class Store {
   /**
    * Stores a notification and what it says, all or nothing.
    *
-   * @returns whether it came for the first time: what must happen once, such as an e-mail, hangs on that. What it says is
-   * stored each time, since one that is sent again has the payment as it is by then
+   * @returns whether it came for the first time: what must happen once, such as an e-mail, hangs on that. What it says
+   *   is stored each time, since one that is sent again has the payment as it is by then
    */
   receive({ id, type, data }: WebhookEvent): boolean {
     return this.#atOnce(() => {

@@ -99,8 +99,8 @@ export async function auditByBooks(
 }
 
 /**
- * The record, completed by what the books had when something was said. An end that was shown and then changed was wrong,
- * too, unless the workflow was terminated: what it had yet to record is lost with it.
+ * The record, completed by what the books had when something was said. An end that was shown and then changed was
+ * wrong, too, unless the workflow was terminated: what it had yet to record is lost with it.
  */
 function withTruth(
   record: ObservedPayment,

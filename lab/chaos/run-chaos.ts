@@ -44,7 +44,10 @@ export interface ChaosResult {
   readonly seed: number;
   /** Processes killed with SIGKILL. */
   readonly kills: Readonly<Record<PaymentProcess, number>>;
-  /** How often each fault struck, the merchant's endpoint's included. What a killed process had yet to report is missing. */
+  /**
+   * How often each fault struck, the merchant's endpoint's included. What a killed process had yet to report is
+   * missing.
+   */
   readonly faults: Readonly<Record<string, number>>;
   /** How often each was broken. */
   readonly invariants: Readonly<Record<Invariant, number>>;
@@ -77,7 +80,10 @@ const RECORD_MS = 90_000;
 const LOOK_MS = 500;
 const REPORT_MS = 10_000;
 
-/** Payers look for the form on the checkout page, and try for ten seconds to reach it. No visit is planned without a button. */
+/**
+ * Payers look for the form on the checkout page, and try for ten seconds to reach it. No visit is planned without a
+ * button.
+ */
 const PAYERS: PayerManners = {
   maxTries: 20,
   pauseMs: 500,
@@ -171,8 +177,8 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
 }
 
 /**
- * Takes the payments while processes are killed. Resolves when each payment has ended and people have done all that they
- * had planned, or when they have had the time for it.
+ * Takes the payments while processes are killed. Resolves when each payment has ended and people have done all that
+ * they had planned, or when they have had the time for it.
  */
 async function takePayments(
   context: ChaosContext,
@@ -255,7 +261,9 @@ function progress({ records, actions }: ChaosContext): string {
   return `${taken} of ${records.length} payments taken, ${ended} ended; ${unanswered} requests without an answer`;
 }
 
-/** The merchant's endpoint: it fails at times, but never twice with the same notification, whose third try comes late. */
+/**
+ * The merchant's endpoint: it fails at times, but never twice with the same notification, whose third try comes late.
+ */
 function merchantOf(records: readonly ObservedPayment[], seed: number, faults: Counts): MerchantEndpoint {
   const byId = new Map<string, ObservedPayment>(records.map((record) => [record.planned.id, record]));
   return new MerchantEndpoint({

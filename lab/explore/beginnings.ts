@@ -3,8 +3,8 @@ import type { PaymentId } from '../../src/payments/words/payment-id.js';
 import { randomOf } from './random.js';
 
 /*
- * How payments by link begin: the API's own code (src/engine/links.ts) in two processes that handle one Idempotency-Key, in
- * every interleaving of their calls with each other and with what may go wrong.
+ * How payments by link begin: the API's own code (src/engine/links.ts) in two processes that handle one
+ * Idempotency-Key, in every interleaving of their calls with each other and with what may go wrong.
  */
 
 /** The rules, checked after every step. */
@@ -208,8 +208,8 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 const WALK_STEPS = 16;
 
 /**
- * Tells all stories of up to so many steps, each from its start, and then random ones that are longer. A step is what comes of a
- * call, or something that happens.
+ * Tells all stories of up to so many steps, each from its start, and then random ones that are longer. A step is what
+ * comes of a call, or something that happens.
  */
 export async function exploreBeginnings(
   { steps, walks, seed = 1 }: { readonly steps: number; readonly walks: number; readonly seed?: number },

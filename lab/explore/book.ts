@@ -93,7 +93,10 @@ function withLook(book: Book, { payment, todo }: Situation, event: PaymentEvent,
   return isKnown ? book : { ...book, isNamed: true };
 }
 
-/** What a notification names may have moved money: the payment doesn't end without money before the provider was asked for it. */
+/**
+ * What a notification names may have moved money: the payment doesn't end without money before the provider was asked
+ * for it.
+ */
 function withNamed(
   book: Book,
   situation: Situation,
@@ -138,7 +141,10 @@ function isLeftUnnamed({ book, payment, provider }: Situation, event: PaymentEve
   return book.isUnnamed === true && !isDecided && !isShown && !(book.final && isAnswered);
 }
 
-/** The first notification that calls one of the payment's transactions SUCCESSFUL counts, until the provider says so, too. */
+/**
+ * The first notification that calls one of the payment's transactions SUCCESSFUL counts, until the provider says so,
+ * too.
+ */
 function withPaidReport(book: Book, { provider, payment }: Situation, event: PaymentEvent, now: number): Book {
   const isNotification = event.kind === 'notification' || event.kind === 'named';
   if (book.reportedPaid.length === 0 && !isNotification) return book;
@@ -188,7 +194,10 @@ function isOutcome(payment: PaymentState, status: ProviderStatus | undefined): b
   return status === undefined || status === 'SUCCESSFUL' || isOver(payment, status);
 }
 
-/** How soon a notification for an ended payment must be asked about, in ms: the longest pause, and the list's when others crowd it out. */
+/**
+ * How soon a notification for an ended payment must be asked about, in ms: the longest pause, and the list's when
+ * others crowd it out.
+ */
 const ASKED_WITHIN_MS = 45 * 60 * 1000;
 
 function quietAfter({ quietUntil }: Book, event: PaymentEvent, now: number): number {

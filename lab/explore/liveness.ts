@@ -115,8 +115,8 @@ export class Liveness {
   }
 
   /**
-   * What the payment has heard of its transactions may be out of date by the time of a decision: by then, those that have
-   * not moved money have come to an end. A decision that agrees with that is taken.
+   * What the payment has heard of its transactions may be out of date by the time of a decision: by then, those that
+   * have not moved money have come to an end. A decision that agrees with that is taken.
    */
   #refusedOnTheTruth(situation: Situation, fail: DecideMove, matches: readonly DecideMove[]): Violation | undefined {
     const { provider } = situation;

@@ -220,7 +220,9 @@ export class Model {
     return this.#feed({ ...before, payment, delivering, todo, book, provider }, event);
   }
 
-  /** A new worker, and a Temporal that has lost the update of which the workflow task was. Who asked hears of a failure. */
+  /**
+   * A new worker, and a Temporal that has lost the update of which the workflow task was. Who asked hears of a failure.
+   */
   #updateLost(before: Situation): Situation {
     const { recorded } = before;
     if (recorded === undefined) return before;

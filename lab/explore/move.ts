@@ -30,7 +30,9 @@ type Happening =
   | { readonly kind: 'workerLost'; readonly forgets?: true }
   /** Nothing happens, but this is the moment that the workflow will be reset to. */
   | { readonly kind: 'mark' }
-  /** To its start, to the moment that was marked, or to the workflow task after it: what came in then comes in again. */
+  /**
+   * To its start, to the moment that was marked, or to the workflow task after it: what came in then comes in again.
+   */
   | { readonly kind: 'reset'; readonly to: 'start' | 'mark' | 'next' }
   | { readonly kind: 'answersAgain' };
 

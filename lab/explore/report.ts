@@ -43,8 +43,8 @@ export interface Report {
 }
 
 /**
- * Explores settings one after the other. The bounds are for all of them: what a setting leaves of its share, as there is
- * nothing more to visit in it, goes to those after it.
+ * Explores settings one after the other. The bounds are for all of them: what a setting leaves of its share, as there
+ * is nothing more to visit in it, goes to those after it.
  */
 export function exploreAll(
   machine: Machine,

@@ -71,8 +71,8 @@ export function tellings(): (seed: number) => Telling {
 
 /**
  * Runs a story through the built workflow, and compares every command with what the machine wants done: the activities
- * with their limits and arguments, the timers, the search attributes, the replies, the end and what is carried on, with the
- * timeline. Then each run is replayed, and must give the same commands in the same order.
+ * with their limits and arguments, the timers, the search attributes, the replies, the end and what is carried on, with
+ * the timeline. Then each run is replayed, and must give the same commands in the same order.
  *
  * @returns how often a workflow was activated
  * @throws StoryMismatch
@@ -153,8 +153,9 @@ class StoryRun {
   }
 
   /**
-   * The messages after an event that must have come in before its answer, or together with it: a question is asked in the
-   * very activation in which it becomes due. `undefined` when the workflow can't come to hear of them in that order.
+   * The messages after an event that must have come in before its answer, or together with it: a question is asked in
+   * the very activation in which it becomes due. `undefined` when the workflow can't come to hear of them in that
+   * order.
    */
   ahead({ event, now }: TimedEvent, later: readonly TimedEvent[]): Message[] | undefined {
     const ahead: Message[] = [];
@@ -205,8 +206,8 @@ class StoryRun {
   }
 
   /**
-   * Lets a run begin that waits for something to do, by the event itself unless its time has come before. Returns whether
-   * the event is still to come.
+   * Lets a run begin that waits for something to do, by the event itself unless its time has come before. Returns
+   * whether the event is still to come.
    */
   private async isAwake(event: PaymentEvent, now: number): Promise<boolean> {
     const { dormant } = this;
@@ -270,7 +271,9 @@ class StoryRun {
     await this.start({ carried: this.expected.payment, startedAt: now, now });
   }
 
-  /** A timer that runs out on the way does so before anything else; while a question is under way nothing comes of it. */
+  /**
+   * A timer that runs out on the way does so before anything else; while a question is under way nothing comes of it.
+   */
   private async passTime(event: PaymentEvent, now: number): Promise<void> {
     const timer = this.active?.timer;
     if (timer === undefined || timer.isOver || timer.until > now || event.kind === 'time') return;
@@ -361,8 +364,8 @@ class StoryRun {
   }
 
   /**
-   * Replies come when their handlers go on, after what the loop has done; a refusal takes a moment longer than an answer. A
-   * timer is cancelled a moment after that was asked for.
+   * Replies come when their handlers go on, after what the loop has done; a refusal takes a moment longer than an
+   * answer. A timer is cancelled a moment after that was asked for.
    */
   private compare(acts: readonly Act[]): void {
     const isLate = (name: string) => name === 'cancelTimer';
@@ -422,8 +425,8 @@ const WORKFLOW_BUNDLE = new URL('../../../lib/workflow-bundle.js', import.meta.u
 const PROGRESS_EVERY = 1_000;
 
 /**
- * Runs random stories through the built workflows: every other link was made by the API, one message in three comes in while a question is
- * under way, and in most stories somebody presses Cancel.
+ * Runs random stories through the built workflows: every other link was made by the API, one message in three comes in
+ * while a question is under way, and in most stories somebody presses Cancel.
  *
  * @returns in how many of them a workflow did something else than the machine says
  */

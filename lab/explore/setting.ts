@@ -38,8 +38,9 @@ export const REQUESTS = ['expire', 'refresh', 'recheck', 'resendNotification'] a
 export type RequestKind = (typeof REQUESTS)[number];
 
 /**
- * What an operator may do. `insist`: with force; `outdated`: on a review that has changed; `foreign`: match another payment's
- * transaction; `second`: there is a second person, who may also reject what the first has decided, as the first may.
+ * What an operator may do. `insist`: with force; `outdated`: on a review that has changed; `foreign`: match another
+ * payment's transaction; `second`: there is a second person, who may also reject what the first has decided, as the
+ * first may.
  */
 export const DECISIONS = ['resend', 'fail', 'match', 'insist', 'outdated', 'foreign', 'second'] as const;
 export type DecisionKind = (typeof DECISIONS)[number];
@@ -97,7 +98,10 @@ export interface Setting {
   readonly copies?: number | undefined;
   /** The payment was sent by a workflow that Temporal has lost, and its list shows that; money alone. */
   readonly wasSentBefore?: true | undefined;
-  /** The provider may take a request that it throttles, show that later than A4 has it, and reject the request that repeats it. */
+  /**
+   * The provider may take a request that it throttles, show that later than A4 has it, and reject the request that
+   * repeats it.
+   */
   readonly rejectsRepeated?: true | undefined;
   /** Notifications may name the payment alone. */
   readonly namesAlone?: true | undefined;
@@ -200,7 +204,9 @@ export function orderOf(method: Method): PaymentOrder {
   }
 }
 
-/** A subject that is explored in depth: what may happen is limited, so that its stories can be explored to their end. */
+/**
+ * A subject that is explored in depth: what may happen is limited, so that its stories can be explored to their end.
+ */
 interface Theme {
   readonly name: string;
   readonly allowance: Partial<Allowance>;

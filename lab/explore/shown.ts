@@ -106,7 +106,9 @@ function isNews({ order }: PaymentState, isOwn: boolean, known: Shown | undefine
   return status !== known.status && isMoving && !isOld && !isUntried;
 }
 
-/** What was in view when a decision was made has been decided on, and so has what the payment went by, or goes by now. */
+/**
+ * What was in view when a decision was made has been decided on, and so has what the payment went by, or goes by now.
+ */
 export function decided(
   shown: readonly Shown[],
   { view, kind }: OpenRequest,

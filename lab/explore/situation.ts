@@ -14,7 +14,10 @@ export interface Machine {
   readonly objectionTo: (payment: PaymentState, event: RequestEvent, now: number) => Refusal | undefined;
 }
 
-/** One moment of a story: the payment, what surrounds it, and what was shown and promised so far. Times are ms since the epoch. */
+/**
+ * One moment of a story: the payment, what surrounds it, and what was shown and promised so far. Times are ms since the
+ * epoch.
+ */
 export interface Situation {
   readonly now: number;
   readonly payment: PaymentState;
@@ -24,7 +27,9 @@ export interface Situation {
   readonly provider: Provider;
   readonly book: Book;
   readonly left: Allowance;
-  /** What a new worker continues from if this one is lost; only while something has been done that isn't recorded yet. */
+  /**
+   * What a new worker continues from if this one is lost; only while something has been done that isn't recorded yet.
+   */
   readonly recorded?: Recorded | undefined;
   /** The workflow task that somebody will reset the workflow to. */
   readonly mark?: Mark | undefined;
@@ -61,7 +66,10 @@ export interface Recorded {
   readonly book: Book;
   /** Nothing was answered since. */
   readonly isFresh: boolean;
-  /** What was to be done before that, and the decisions to send: an update is lost with its task if Temporal restarts, too. */
+  /**
+   * What was to be done before that, and the decisions to send: an update is lost with its task if Temporal restarts,
+   * too.
+   */
   readonly todo: Todo;
   readonly decisionsToSend: number;
 }
@@ -115,7 +123,10 @@ export interface Book {
   readonly notifications: number;
   readonly requests: number;
   readonly open: readonly OpenRequest[];
-  /** When the provider's list was read last, and whether a notification has named a transaction since, just before a request. */
+  /**
+   * When the provider's list was read last, and whether a notification has named a transaction since, just before a
+   * request.
+   */
   readonly lookedAt?: number | undefined;
   readonly isNamed: boolean;
   /** The provider has throttled an attempt to send what is to be sent. */
@@ -123,14 +134,17 @@ export interface Book {
   /** Transactions that notifications have named since the list was read, and that the provider has not shown. */
   readonly named: readonly TransId[];
   /**
-   * One has named the payment alone; the provider has shown no transaction of it since, and nobody has decided. Once it has ended, the
-   * list was not read since.
+   * One has named the payment alone; the provider has shown no transaction of it since, and nobody has decided. Once it
+   * has ended, the list was not read since.
    */
   readonly isUnnamed?: true | undefined;
   /** Those that were shown to name the payment, and another; and whether one was since the last decision. */
   readonly disputed: readonly TransId[];
   readonly isDisputed?: true | undefined;
-  /** Those of the payment that a notification has called SUCCESSFUL, when the first did, until the provider has shown it, too. */
+  /**
+   * Those of the payment that a notification has called SUCCESSFUL, when the first did, until the provider has shown
+   * it, too.
+   */
   readonly reportedPaid: readonly { readonly transId: TransId; readonly at: number }[];
   /** The list was read since the last request that may have been taken. */
   readonly isSearched: boolean;
@@ -140,14 +154,21 @@ export interface Book {
   readonly mayBeReset?: true | undefined;
   /** The provider has asked not to be called until then. */
   readonly quietUntil: number;
-  /** The decision that an operator has insisted on, and taken the consequences of: `fail` once is more than `resend`. */
+  /**
+   * The decision that an operator has insisted on, and taken the consequences of: `fail` once is more than `resend`.
+   */
   readonly insisted?: 'resend' | 'fail' | undefined;
   /** The latest decision that was carried out is that no money has moved. */
   readonly isFailed: boolean;
-  /** What one person has decided where it takes two, on which review; nobody has rejected it or decided otherwise since. */
+  /**
+   * What one person has decided where it takes two, on which review; nobody has rejected it or decided otherwise since.
+   */
   readonly proposed?: { readonly what: string; readonly review: number; readonly by: string } | undefined;
   readonly expiresAt?: number | undefined;
-  /** Since when nothing could be sent for another reason than the credentials (`unsentSince`), or for any (`refusedSince`). */
+  /**
+   * Since when nothing could be sent for another reason than the credentials (`unsentSince`), or for any
+   * (`refusedSince`).
+   */
   readonly unsentSince?: number | undefined;
   readonly refusedSince?: number | undefined;
   /** Links that a search has shown, given to nobody, and not expired yet. */
@@ -156,7 +177,10 @@ export interface Book {
   readonly unconfirmed: number;
   /** The transaction that a notification contradicts the outcome by, and since when nobody has asked about it. */
   readonly toAsk?: { readonly transId: TransId; readonly since: number } | undefined;
-  /** The provider's list was read since somebody asked for it, and the provider has spoken of the payment's own transaction. */
+  /**
+   * The provider's list was read since somebody asked for it, and the provider has spoken of the payment's own
+   * transaction.
+   */
   readonly isRechecked: boolean;
   /** The provider has answered about the payment's own transaction since then. */
   readonly isOwnHeard: boolean;
@@ -194,7 +218,9 @@ export interface Shown {
   readonly decided?: ProviderStatus | undefined;
 }
 
-/** Whether a transaction with this status can still move money. Of links, only the payment's own was given to anybody. */
+/**
+ * Whether a transaction with this status can still move money. Of links, only the payment's own was given to anybody.
+ */
 export function isUnsettled({ method }: Pick<PaymentOrder, 'method'>, isOwn: boolean, status: ProviderStatus): boolean {
   if (method !== 'link') return status !== 'FAILED';
   return isOwn ? status !== 'EXPIRED' : status === 'PENDING' || status === 'SUCCESSFUL';

@@ -67,7 +67,10 @@ function storySetting(random: () => number, { method, ambiguousPolicy }: StoryOp
   });
 }
 
-/** What a story can hold: no withdrawal, no lost worker, no reset, nothing during a request, and no message during a question. */
+/**
+ * What a story can hold: no withdrawal, no lost worker, no reset, nothing during a request, and no message during a
+ * question.
+ */
 function isPlayable(move: Move, { todo, payment }: Situation): boolean {
   const isWaiting = todo.kind === 'wait' || todo.kind === 'end';
   switch (move.kind) {

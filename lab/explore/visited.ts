@@ -17,8 +17,8 @@ function numberOf(words: string | undefined): number {
 }
 
 /**
- * A situation as a short text that differs from that of any situation with another future: times are relative to now, and
- * those that no longer matter are left out.
+ * A situation as a short text that differs from that of any situation with another future: times are relative to now,
+ * and those that no longer matter are left out.
  */
 export function encode(situation: Situation): string {
   const { payment, todo, delivering, provider, book, left, recorded, mark, told, now } = situation;

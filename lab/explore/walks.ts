@@ -11,8 +11,8 @@ import { type Allowance, QUICK_TERMS, type Setting, settingOf, TWO_PEOPLE } from
 import type { Machine, Situation } from './situation.js';
 
 /*
- * Random walks: long stories in which everything may happen, many times, up to the end of the payment. They come where no
- * search that visits every state can, and prove nothing of what they don't meet.
+ * Random walks: long stories in which everything may happen, many times, up to the end of the payment. They come where
+ * no search that visits every state can, and prove nothing of what they don't meet.
  */
 
 /** How many moves a walk has at most. Few come near. */
@@ -193,7 +193,9 @@ function kindOf(move: Move, { payment }: Situation): string {
   return JSON.stringify('review' in move ? { ...move, review: isOutdated } : move);
 }
 
-/** Plays walks in as many threads as there are processors. Which walks are played, and how, depends on the seed alone. */
+/**
+ * Plays walks in as many threads as there are processors. Which walks are played, and how, depends on the seed alone.
+ */
 export async function walkInThreads(
   { walks, seed }: Walks,
   report: (broken: BrokenWalk) => void,

@@ -25,8 +25,8 @@ export function replyAct(reply: Reply): Act {
 }
 
 /**
- * How long a worker may take for an activity and how long the activity may wait for one, in ms, and how often Temporal has
- * it run. What is missing has no limit.
+ * How long a worker may take for an activity and how long the activity may wait for one, in ms, and how often Temporal
+ * has it run. What is missing has no limit.
  */
 interface Limits {
   readonly runsMs?: number | undefined;
@@ -40,8 +40,8 @@ export function askingLimits({ providerTimeoutMs }: PaymentTerms): Limits {
 }
 
 /**
- * What moves money has more time, for a look at the list: 3 s for the first try, and as long as any question where the list has to be
- * read. It is given up, unsent, when no worker has taken it for 10 minutes.
+ * What moves money has more time, for a look at the list: 3 s for the first try, and as long as any question where the
+ * list has to be read. It is given up, unsent, when no worker has taken it for 10 minutes.
  */
 export function moneyLimits({ providerTimeoutMs }: PaymentTerms, when: SentIf): Limits {
   const lookMs = when === 'unread' ? 3 * SECOND_MS : providerTimeoutMs;

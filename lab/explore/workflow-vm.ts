@@ -32,8 +32,8 @@ export interface Moment {
 const NO_LIMIT = undefined;
 
 /**
- * Ends what the SDK does for each promise of the process once workflows run in its main thread, to know where they wait. In
- * production nobody looks there; here it would slow all that comes afterwards.
+ * Ends what the SDK does for each promise of the process once workflows run in its main thread, to know where they
+ * wait. In production nobody looks there; here it would slow all that comes afterwards.
  */
 export function stopTracingPromises(): void {
   globalHandlers.stopPromiseHook();

@@ -9,7 +9,10 @@ import { entriesOf } from '../world/provider-books.js';
 /** Of a thousand payments that are sent to a phone, how many the provider's own gateway sends on twice. */
 const DOUBLED = 12;
 
-/** The provider's gateway: at times it repeats a request by itself, and a payment gets a transaction that was not asked for. */
+/**
+ * The provider's gateway: at times it repeats a request by itself, and a payment gets a transaction that was not asked
+ * for.
+ */
 export class Gateway {
   /** The ids of the transactions that it has made. */
   readonly #strays = new Set<string>();

@@ -23,7 +23,9 @@ const MAX_TRIES = 3;
 export class Killer {
   /** How often each process was killed. */
   readonly kills: Record<PaymentProcess, number> = { worker: 0, api: 0, sandbox: 0, temporal: 0 };
-  /** The provider's faults, the records' outages, and the updates that were under way when Temporal was killed, by kind. */
+  /**
+   * The provider's faults, the records' outages, and the updates that were under way when Temporal was killed, by kind.
+   */
   readonly faults = new Counts();
   /** Processes that ended by themselves, and how. */
   readonly collapses: string[] = [];
@@ -91,7 +93,8 @@ export class Killer {
   }
 
   /**
-   * Has open payments ask the provider, all at once: an update that Temporal has in memory alone while its workflow task runs.
+   * Has open payments ask the provider, all at once: an update that Temporal has in memory alone while its workflow
+   * task runs.
    *
    * @returns how many of them are not answered yet
    */

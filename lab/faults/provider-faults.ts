@@ -138,8 +138,8 @@ const CHAOS_RULES: readonly FaultRequest[] = [
 ];
 
 /**
- * The rules for the sandbox's `life`th process (from 0). A new process counts requests from the first again: it needs draws
- * of its own, or the same faults would strike its first requests again.
+ * The rules for the sandbox's `life`th process (from 0). A new process counts requests from the first again: it needs
+ * draws of its own, or the same faults would strike its first requests again.
  */
 export function chaosFaultRules(seed: string | number, life: number): FaultRequest[] {
   return CHAOS_RULES.map((rule, index) => ({ ...rule, seed: `${seed}/${life}/${index}` }));

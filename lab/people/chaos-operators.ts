@@ -15,8 +15,8 @@ const TIMEOUT_MS = 15_000;
 const listSchema = z.object({ data: z.array(z.object({ id: z.string() })) });
 
 /**
- * The operators of a chaos run: again and again they list the payments under review, read each of them and the provider's books, as
- * its support would let them, and decide by those. Runs until the run is over.
+ * The operators of a chaos run: again and again they list the payments under review, read each of them and the
+ * provider's books, as its support would let them, and decide by those. Runs until the run is over.
  */
 export async function operate(context: ChaosContext, roundMs = ROUND_MS): Promise<void> {
   const byId = new Map<string, ObservedPayment>(context.records.map((record) => [record.planned.id, record]));

@@ -45,7 +45,9 @@ export interface PayerManners {
 export interface MerchantManners {
   /** Makes one call, or repeats it until there is an answer. */
   readonly call: (record: ObservedPayment, request: () => Promise<ApiAnswer>) => Promise<ApiAnswer>;
-  /** How a merchant gets a link that the first answer didn't have: by the same request again, or by reading the payment. */
+  /**
+   * How a merchant gets a link that the first answer didn't have: by the same request again, or by reading the payment.
+   */
   readonly getsLinkBy: 'repeating' | 'reading';
   /** The pause before the next attempt to get a payment taken and its link, in ms. */
   readonly pauseMs: (tries: number) => number;

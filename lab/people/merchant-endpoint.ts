@@ -52,10 +52,15 @@ export type MerchantFault =
   | 'merchantBomb'
   | 'merchantTimeout';
 
-/** Real ms: within the sender's patience, and beyond it. What is too slow never comes, as a busy sender's patience may end late. */
+/**
+ * Real ms: within the sender's patience, and beyond it. What is too slow never comes, as a busy sender's patience may
+ * end late.
+ */
 const SLOW_MS = 30;
 const TOO_SLOW_MS = 700;
-/** How long an endless answer lasts, longer than any sender waits, and the pause between two pieces of it, in real ms. */
+/**
+ * How long an endless answer lasts, longer than any sender waits, and the pause between two pieces of it, in real ms.
+ */
 const ENDLESS_MS = 1_500;
 const PIECE_MS = 20;
 const PIECE = Buffer.alloc(64 * 1024, ' ');

@@ -7,8 +7,8 @@ import { sendPayer } from './payer.js';
 const MAX_REPETITIONS_FOR_LINK = 5;
 
 /**
- * A merchant's order system: asks for the payment until there is an answer, always with the same key, gives the payer the
- * link, and now and then does what else merchants do.
+ * A merchant's order system: asks for the payment until there is an answer, always with the same key, gives the payer
+ * the link, and now and then does what else merchants do.
  */
 export async function askForPayment(record: ObservedPayment, context: PeopleContext): Promise<void> {
   const { habits } = record.planned;

@@ -34,8 +34,8 @@ export interface SimulationReport {
 }
 
 /**
- * Payments in one world. The time-skipping server keeps a list of everything that ever held up its time, and searches it
- * each time: its work grows with the square of the payments.
+ * Payments in one world. The time-skipping server keeps a list of everything that ever held up its time, and searches
+ * it each time: its work grows with the square of the payments.
  */
 const MAX_PAYMENTS_PER_WORLD = 1_250;
 /** Payments for which another world is worth its servers. */

@@ -63,7 +63,9 @@ async function runOrStall(setup: Setup, report: (line: string) => void): Promise
   }
 }
 
-/** The payments for whose tasks the server keeps time from going on. What was open in a terminated one was given back. */
+/**
+ * The payments for whose tasks the server keeps time from going on. What was open in a terminated one was given back.
+ */
 async function tasksHoldingTime({ records, world }: Setup): Promise<Violation[]> {
   const held: Violation[] = [];
   const mayRun = records.filter(({ refused, terminated }) => !refused && !terminated);

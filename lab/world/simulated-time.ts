@@ -11,10 +11,15 @@ export class StalledError extends Error {
   override readonly name = 'StalledError';
 }
 
-/** How long a sleep may take while nobody asks for the time, in real ms: a killed worker is missed after ten seconds. */
+/**
+ * How long a sleep may take while nobody asks for the time, in real ms: a killed worker is missed after ten seconds.
+ */
 const STALL_MS = 120_000;
 
-/** How often that long a sleep may take while somebody does: on a machine that has much else to do, what goes on takes long. */
+/**
+ * How often that long a sleep may take while somebody does: on a machine that has much else to do, what goes on takes
+ * long.
+ */
 const MAX_STALLS = 5;
 
 /**
@@ -93,8 +98,9 @@ export class SimulatedTime {
 }
 
 /**
- * Has the server's time go on when somebody terminates a workflow. The test server keeps time from skipping while a task is on
- * its way, and when its workflow is terminated meanwhile, it does so for ever: what is then still held is given back here.
+ * Has the server's time go on when somebody terminates a workflow. The test server keeps time from skipping while a
+ * task is on its way, and when its workflow is terminated meanwhile, it does so for ever: what is then still held is
+ * given back here.
  */
 export function unlockingTime({
   workflowService,
@@ -114,7 +120,10 @@ export function unlockingTime({
   };
 }
 
-/** The tasks of a workflow and its activities that are on their way, or were when it ended: what each is, and since which event. */
+/**
+ * The tasks of a workflow and its activities that are on their way, or were when it ended: what each is, and since
+ * which event.
+ */
 export function openTasks(events: readonly temporal.api.history.v1.IHistoryEvent[]): string[] {
   let task: string | undefined;
   const activities = new Map<string, string>();
@@ -146,8 +155,8 @@ interface PlannedAct {
 }
 
 /**
- * What people in the simulation are going to do, in order of time. What needs no exact time is put off to the next tick,
- * so that many things happen at once and time has fewer stops to make.
+ * What people in the simulation are going to do, in order of time. What needs no exact time is put off to the next
+ * tick, so that many things happen at once and time has fewer stops to make.
  */
 export class PlannedTimeline implements Timeline {
   readonly #acts: PlannedAct[] = [];

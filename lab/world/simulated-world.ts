@@ -46,7 +46,9 @@ export interface SimulatedWorldOptions {
   readonly merchant: (request: IncomingMessage, response: ServerResponse) => void;
 }
 
-/** The settings that payments live by: production's, but for fewer polls, and the real time that a connection may take. */
+/**
+ * The settings that payments live by: production's, but for fewer polls, and the real time that a connection may take.
+ */
 const TERMS: PaymentTerms = {
   linkLifetimeMs: DAY_MS,
   pollFirstMs: 10 * MINUTE_MS,

@@ -39,7 +39,10 @@ const LIMITS: PaymentWorkerOptions['limits'] = {
   shutdownGraceMs: 1_000,
 };
 
-/** How many times faster than ours simulated time passes while connections wait; fast enough for the client's pauses not to matter. */
+/**
+ * How many times faster than ours simulated time passes while connections wait; fast enough for the client's pauses not
+ * to matter.
+ */
 const TIME_FACTOR = 1_000;
 
 /** A client for each of the provider's services. Their pauses are short, as simulated time stands still in them. */
@@ -100,8 +103,8 @@ export interface WorkerHost {
 const STOP_LIMIT_MS = 5_000;
 
 /**
- * The SDK takes a stack trace for each promise of a workflow, a tenth of all that a worker does; they are not used here.
- * More room for young objects saves the collector's time.
+ * The SDK takes a stack trace for each promise of a workflow, a tenth of all that a worker does; they are not used
+ * here. More room for young objects saves the collector's time.
  */
 const NODE_OPTIONS = ['--stack-trace-limit=1', '--max-semi-space-size=64'];
 

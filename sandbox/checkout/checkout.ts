@@ -48,8 +48,8 @@ const requestErrorSchema = z.object({ status: z.int().min(400).max(499) });
  * The hosted checkout page, to be mounted at `/pay/:token`. Needs no scripts. In French where the browser prefers it,
  * otherwise in English.
  *
- * - `GET` shows the link's state: 200; 422 with the errors of the form that was sent, and what was typed; 409 when it was
- *   paid before it was to be paid again; 410 when it has expired; or 404.
+ * - `GET` shows the link's state: 200; 422 with the errors of the form that was sent, and what was typed; 409 when it
+ *   was paid before it was to be paid again; 410 when it has expired; or 404.
  * - `POST` takes the form fields `action` (`pay` or `decline`), `phone`, `medium` (detected when empty) and `email`; or
  *   `withdraw`, the number of an attempt. It always redirects (303), to the merchant's address once the link is
  *   paid, otherwise to the page itself: so no page in the browser's history has to be sent again.
@@ -232,8 +232,9 @@ const secure = (returnTo: string | undefined): RequestHandler => {
 };
 
 /**
- * The address to which a payer returns: the merchant's `redirectUrl` with `transId` and `status` added to its query, unless
- * it has its own of that name. They are the sandbox's invention: the provider documents none, and they prove nothing.
+ * The address to which a payer returns: the merchant's `redirectUrl` with `transId` and `status` added to its query,
+ * unless it has its own of that name. They are the sandbox's invention: the provider documents none, and they prove
+ * nothing.
  *
  * @returns `undefined` without an address, or when it isn't http(s): `javascript:` and the like are never followed
  */

@@ -13,7 +13,9 @@ const escapes: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** What nobody sees, or what turns the direction of a text, so that a merchant's message would read as something else. */
+/**
+ * What nobody sees, or what turns the direction of a text, so that a merchant's message would read as something else.
+ */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 const escapeText = (text: string): string =>

@@ -152,8 +152,8 @@ export const pendingPage = (
 /**
  * The page of an expired link.
  *
- * @param early whether it ended before `summary.expiresAt`. The merchant then had it ended, either at will or because the
- *   merchant's own time for it was over, which the provider isn't told
+ * @param early whether it ended before `summary.expiresAt`. The merchant then had it ended, either at will or because
+ *   the merchant's own time for it was over, which the provider isn't told
  * @param returnTo the merchant's address for the payer to return to, known to be http(s)
  */
 export const expiredPage = (

@@ -51,7 +51,9 @@ type Reading =
 /** What people type between the digits of a number. */
 const SEPARATORS = /[\s.()-]/g;
 
-/** Reads the payer's form. The ledger validates the number and the e-mail; an empty medium is detected by the number. */
+/**
+ * Reads the payer's form. The ledger validates the number and the e-mail; an empty medium is detected by the number.
+ */
 export const readPayerForm = (body: unknown): Reading => {
   const values = valuesSchema.parse(body);
   const choice = actionSchema.safeParse(body);
@@ -153,8 +155,8 @@ const titleOf = ({ summary, failure, errors, locale }: PaymentFormOptions): stri
  * The page of a link that can be paid. Pay comes before Decline because Enter in a field presses the first button. The
  * browser's own validation is off: the sandbox's messages appear beside the field, and are the same in every browser.
  *
- * The end that it names is the provider's. A merchant may end the link sooner, and the provider's interface has no field
- * to say when, so the page counts nothing down.
+ * The end that it names is the provider's. A merchant may end the link sooner, and the provider's interface has no
+ * field to say when, so the page counts nothing down.
  */
 export const paymentForm = (options: PaymentFormOptions): string => {
   const { summary, asksEmail, values, errors, locale } = options;

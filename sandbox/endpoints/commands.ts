@@ -53,8 +53,8 @@ export const directPay = ({ ledger }: EndpointContext): Endpoint => ({
 });
 
 /**
- * `POST /payout`: sends money to a phone, or to a platform account; a phone sent with `platform` is ignored. It is refused
- * when the service holds too little.
+ * `POST /payout`: sends money to a phone, or to a platform account; a phone sent with `platform` is ignored. It is
+ * refused when the service holds too little.
  */
 export const payout = ({ ledger, random, payoutFunds }: EndpointContext): Endpoint => ({
   name: 'payout',

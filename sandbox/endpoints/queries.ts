@@ -106,8 +106,8 @@ export const search = ({ ledger, clock }: EndpointContext): Endpoint => ({
 const MAX_BALANCE_XAF = 10_000_000;
 
 /**
- * `GET /balance`: a different random balance on each request, as in the provider's own sandbox, unless the payout service
- * was given funds.
+ * `GET /balance`: a different random balance on each request, as in the provider's own sandbox, unless the payout
+ * service was given funds.
  */
 export const balance = ({ ledger, random, payoutFunds }: EndpointContext): Endpoint => {
   let requests = 0;

@@ -3,8 +3,8 @@ import type { Response } from 'express';
 import { z } from 'zod';
 
 /*
- * Forms that the provider doesn't document, and that HTTP and JSON allow or that senders are known for: nothing is missing from
- * them but what they are named for, and a client must read each.
+ * Forms that the provider doesn't document, and that HTTP and JSON allow or that senders are known for: nothing is
+ * missing from them but what they are named for, and a client must read each.
  */
 
 /** Makes a notification out of the JSON of a Transaction. */

@@ -18,7 +18,9 @@ import { mayHaveBeenReset, unlessReset } from './unless-reset.js';
 interface ActivityDependencies {
   readonly providers: Readonly<Record<Service, ProviderClient>>;
   readonly merchant: MerchantNotifier;
-  /** When Temporal was last restored from a backup, in ms since the epoch: what was sent before then, it may not know. */
+  /**
+   * When Temporal was last restored from a backup, in ms since the epoch: what was sent before then, it may not know.
+   */
   readonly restoredAt?: number | undefined;
 }
 
@@ -36,8 +38,8 @@ interface LookUpRequest {
 const MAX_LISTED = 20;
 
 /**
- * Makes the activities of the payment workflows. None throws for what the provider or the network does: every answer is a
- * value that the workflow decides on, so that Temporal never repeats a call by retrying.
+ * Makes the activities of the payment workflows. None throws for what the provider or the network does: every answer is
+ * a value that the workflow decides on, so that Temporal never repeats a call by retrying.
  */
 export function createActivities({ providers, merchant, restoredAt }: ActivityDependencies) {
   const statusLimit = new StatusLimit(STATUS_CALLS_BUDGETED);
@@ -45,9 +47,9 @@ export function createActivities({ providers, merchant, restoredAt }: ActivityDe
   const knowsAll = (firstRunId: string) => restoredAt === undefined && isRun(firstRunId);
 
   /**
-   * Sends a request that moves money, unless the provider's list shows a transaction of the payment: what its workflow knows may be old,
-   * or have been deleted, reset, restored or forged. Only a payment's first try is made without an answer of the list, and none while
-   * Temporal may have lost what was sent.
+   * Sends a request that moves money, unless the provider's list shows a transaction of the payment: what its workflow
+   * knows may be old, or have been deleted, reset, restored or forged. Only a payment's first try is made without an
+   * answer of the list, and none while Temporal may have lost what was sent.
    */
   const unlessShown = async (
     order: DirectOrder | PayoutOrder,
@@ -70,8 +72,8 @@ export function createActivities({ providers, merchant, restoredAt }: ActivityDe
 
   return {
     /**
-     * @param firstRunId the payment's first run. A reset makes another run, so the first needs no check, which would cost a
-     *   call to Temporal for every link.
+     * @param firstRunId the payment's first run. A reset makes another run, so the first needs no check, which would
+     *   cost a call to Temporal for every link.
      */
     initiatePay(order: LinkOrder, firstRunId: string): Promise<InitiationOutcome> {
       const limit = callLimit();
@@ -102,8 +104,9 @@ export function createActivities({ providers, merchant, restoredAt }: ActivityDe
     },
 
     /**
-     * @param firstRunId given for a link that nobody was given, as far as the asking run knows: the payment's first run, which knows
-     *   that for certain. It has no activity of its own, for payments that are under way have asked by this one.
+     * @param firstRunId given for a link that nobody was given, as far as the asking run knows: the payment's first
+     *   run, which knows that for certain. It has no activity of its own, for payments that are under way have asked by
+     *   this one.
      */
     async expirePay(transId: TransId, firstRunId?: string): Promise<ExpiryAnswer> {
       const limit = callLimit();
@@ -165,9 +168,9 @@ const END_EARLY_MS = 1_000;
 
 /**
  * A signal that aborts a call to the provider when the worker has to stop, so that the call is ambiguous at once, and
- * shortly before the activity's time limit. Without the latter, a worker whose PROVIDER_TIMEOUT is longer than the one in
- * the payment's terms could still be sending when the workflow already looks up what was sent. Call it when the activity
- * begins, since that is when its time starts.
+ * shortly before the activity's time limit. Without the latter, a worker whose PROVIDER_TIMEOUT is longer than the one
+ * in the payment's terms could still be sending when the workflow already looks up what was sent. Call it when the
+ * activity begins, since that is when its time starts.
  */
 function callLimit(): CallLimit {
   const { cancellationSignal, info } = Context.current();
@@ -183,8 +186,8 @@ function callLimit(): CallLimit {
 const MAX_IDENTIFIER = 500;
 
 /**
- * Shortens the two identifiers that the provider's interface doesn't limit. The client reads lists of up to 8 MiB, and a
- * result of more than 2 MB would fail the workflow's task each time.
+ * Shortens the two identifiers that the provider's interface doesn't limit. The client reads lists of up to 8 MiB, and
+ * a result of more than 2 MB would fail the workflow's task each time.
  */
 function withoutLongTexts(transaction: Transaction): Transaction {
   const { financialTransId, userId } = transaction;

@@ -23,34 +23,44 @@ export interface MerchantNotification {
 }
 
 /**
- * How a try ended; `noAddress` when the merchant has no endpoint that takes this type, `heldBack` when the merchant's other
- * notifications hold so many of the worker's slots that this one has to come again.
+ * How a try ended; `noAddress` when the merchant has no endpoint that takes this type, `heldBack` when the merchant's
+ * other notifications hold so many of the worker's slots that this one has to come again.
  */
 export type TryOutcome = Exclude<DeliveryOutcome, { readonly kind: 'notSent' }> | { readonly kind: 'heldBack' };
 
 /** An address that a merchant's notifications are sent to. */
 export interface MerchantEndpoint {
   readonly url: string;
-  /** Standard Webhooks secrets, base64 with or without the prefix `whsec_`. Each signs, so that one can replace another. */
+  /**
+   * Standard Webhooks secrets, base64 with or without the prefix `whsec_`. Each signs, so that one can replace another.
+   */
   readonly secrets: readonly string[];
   /** The types that it takes; all of them when not given. */
   readonly types?: readonly PaymentEventType[] | undefined;
 }
 
 interface NotifierOptions {
-  /** The endpoints of a merchant; `undefined` when the merchant isn't known. Asked at each try, so that they may change. */
+  /**
+   * The endpoints of a merchant; `undefined` when the merchant isn't known. Asked at each try, so that they may change.
+   */
   readonly endpointsOf: (merchant: string | undefined) => readonly MerchantEndpoint[] | undefined;
   /** Time limit of one try, in ms. */
   readonly timeoutMs: number;
   /** Deliver to addresses that aren't on the public internet too. */
   readonly allowPrivate: boolean;
-  /** How many tries the worker makes at a time. A merchant gets no more of them than it leaves free; by default, any number. */
+  /**
+   * How many tries the worker makes at a time. A merchant gets no more of them than it leaves free; by default, any
+   * number.
+   */
   readonly slots?: number | undefined;
   /** Resolves the merchants' names; c-ares with the machine's name servers, by default. */
   readonly resolver?: HostResolver | undefined;
   /** Headers that each try is sent with beside the webhook's own, such as those of a trace. */
   readonly headers?: (() => Readonly<Record<string, string>>) | undefined;
-  /** Is told when a notification could not be sent to an endpoint by a fault of our own, such as a secret that can't sign. */
+  /**
+   * Is told when a notification could not be sent to an endpoint by a fault of our own, such as a secret that can't
+   * sign.
+   */
   readonly onFault?: ((error: unknown, merchant: string | undefined) => void) | undefined;
 }
 
@@ -65,8 +75,8 @@ type Send = (notification: MerchantNotification) => Promise<NotTaken | undefined
 type NotTaken = Pick<DeliveryOutcome & { readonly kind: 'failed' }, 'reason' | 'retryAfterMs'>;
 
 /**
- * Delivers notifications to merchants as Standard Webhooks: a signed POST, acknowledged by any 2xx. A notification goes to
- * every endpoint of its merchant that takes its type, and counts as delivered when all of them have acknowledged it.
+ * Delivers notifications to merchants as Standard Webhooks: a signed POST, acknowledged by any 2xx. A notification goes
+ * to every endpoint of its merchant that takes its type, and counts as delivered when all of them have acknowledged it.
  */
 export function createMerchantNotifier(options: NotifierOptions): MerchantNotifier {
   const senders = new WeakMap<MerchantEndpoint, Send>();
@@ -121,8 +131,8 @@ export function createMerchantNotifier(options: NotifierOptions): MerchantNotifi
 }
 
 /**
- * Lets a merchant have no more tries under way than are left for all others, so that one whose server is slow or dead can't keep
- * those of another waiting: it gets half of the slots, a second one half of the rest.
+ * Lets a merchant have no more tries under way than are left for all others, so that one whose server is slow or dead
+ * can't keep those of another waiting: it gets half of the slots, a second one half of the rest.
  */
 function inTurn(notify: MerchantNotifier['notifyMerchant'], slots: number): MerchantNotifier['notifyMerchant'] {
   const active = new Map<string | undefined, number>();

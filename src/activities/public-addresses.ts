@@ -4,8 +4,8 @@ import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /**
- * Thrown when an address is not on the public internet, and so may be a machine of our own network. Its message names no
- * address, because merchants read it.
+ * Thrown when an address is not on the public internet, and so may be a machine of our own network. Its message names
+ * no address, because merchants read it.
  */
 export class PrivateAddressError extends Error {
   override readonly name = 'PrivateAddressError';
@@ -23,8 +23,9 @@ const GLOBAL_UNICAST = '2000::/3';
 const NAT64 = '64:ff9b::/96';
 
 /**
- * IANA's special-purpose registries of IPv4 and IPv6, and multicast, as of 2026. Also what they call globally reachable is there: nobody
- * has a web server at an anycast address of the infrastructure. What IPv6 has outside of {@link GLOBAL_UNICAST} need not be listed.
+ * IANA's special-purpose registries of IPv4 and IPv6, and multicast, as of 2026. Also what they call globally reachable
+ * is there: nobody has a web server at an anycast address of the infrastructure. What IPv6 has outside of {@link
+ * GLOBAL_UNICAST} need not be listed.
  */
 const SPECIAL = [
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24'],
@@ -80,11 +81,12 @@ interface LookupOptions {
 }
 
 /**
- * Looks up merchants' names without getaddrinfo: that would wait in one of libuv's four threads for each name whose servers don't
- * answer, and the provider's client needs these threads, too.
+ * Looks up merchants' names without getaddrinfo: that would wait in one of libuv's four threads for each name whose
+ * servers don't answer, and the provider's client needs these threads, too.
  *
- * Its result stands in for Node's `dns.lookup`, and fails for names that resolve to an address that isn't public. It checks the very answer
- * that the connection uses, so that a name can't resolve to one address for the check and another for the connection.
+ * Its result stands in for Node's `dns.lookup`, and fails for names that resolve to an address that isn't public. It
+ * checks the very answer that the connection uses, so that a name can't resolve to one address for the check and
+ * another for the connection.
  */
 export function createLookup(options: LookupOptions): LookupFunction {
   const addressesOf = createHostLookup(options);
@@ -129,7 +131,10 @@ export function createHostLookup({
   };
 }
 
-/** Asks for both kinds of addresses. One kind is enough: a server that answers for the other alone is often slow or wrong. */
+/**
+ * Asks for both kinds of addresses. One kind is enough: a server that answers for the other alone is often slow or
+ * wrong.
+ */
 async function resolve(resolver: HostResolver, name: string): Promise<HostAddress[]> {
   const [four, six] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
   const found = [

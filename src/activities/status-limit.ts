@@ -9,9 +9,9 @@ interface Question {
 
 /**
  * Keeps one process from asking about a transaction more often than it may, however often its questions are repeated. A
- * payment keeps to its budget by what it remembers; but a workflow task that comes to nothing leaves no trace of what it has asked,
- * and Temporal has it done again each time that a signal arrives just as the payment ends. What the provider takes beyond
- * the budget is left to a second worker, in case this one dies.
+ * payment keeps to its budget by what it remembers; but a workflow task that comes to nothing leaves no trace of what
+ * it has asked, and Temporal has it done again each time that a signal arrives just as the payment ends. What the
+ * provider takes beyond the budget is left to a second worker, in case this one dies.
  */
 export class StatusLimit {
   readonly #allowed: number;

@@ -7,8 +7,8 @@ import type { InitiationOutcome } from '../payments/words/outcome.js';
 const CHECK_LIMIT_MS = 3_000;
 
 /**
- * How far apart a server may read its clock for an activity and for its first attempt, in ms. Another attempt comes a second later at
- * the earliest.
+ * How far apart a server may read its clock for an activity and for its first attempt, in ms. Another attempt comes a
+ * second later at the earliest.
  */
 const ONE_MOMENT_MS = 100;
 
@@ -19,9 +19,9 @@ const ONE_MOMENT_MS = 100;
 export const MAX_FIRST_SEND_AGE_MS = 7 * 24 * 60 * 60 * 1_000;
 
 /**
- * Sends a request that moves money or makes a link, unless somebody has reset the payment's workflow to an earlier point, or
- * restored Temporal since the payment began. Such a run has no record of what was sent since then, so the payment has to be
- * looked up, and it never sends it again.
+ * Sends a request that moves money or makes a link, unless somebody has reset the payment's workflow to an earlier
+ * point, or restored Temporal since the payment began. Such a run has no record of what was sent since then, so the
+ * payment has to be looked up, and it never sends it again.
  *
  * When Temporal doesn't say in time, nothing is sent either: the outcome is `unchecked`.
  *
@@ -63,8 +63,9 @@ export async function unlessReset(
 }
 
 /**
- * Whether no worker can have had the request before. Its retry policy allows one attempt, but somebody can change that in Temporal, or
- * reset the activity, while it is under way. A reset counts the attempts anew, but not the time: only the first is scheduled with the activity.
+ * Whether no worker can have had the request before. Its retry policy allows one attempt, but somebody can change that
+ * in Temporal, or reset the activity, while it is under way. A reset counts the attempts anew, but not the time: only
+ * the first is scheduled with the activity.
  */
 function isFirstAttempt(): boolean {
   const { attempt, scheduledTimestampMs, currentAttemptScheduledTimestampMs } = Context.current().info;
@@ -72,8 +73,8 @@ function isFirstAttempt(): boolean {
 }
 
 /**
- * Whether an earlier run of the workflow, of which this one knows nothing, may have sent the payment's request: somebody has
- * reset the workflow, or restored Temporal since, or Temporal doesn't say in time.
+ * Whether an earlier run of the workflow, of which this one knows nothing, may have sent the payment's request:
+ * somebody has reset the workflow, or restored Temporal since, or Temporal doesn't say in time.
  */
 export async function mayHaveBeenReset(restoredAt?: number): Promise<boolean> {
   return (await originOrUnknown(restoredAt)) !== 'beginning';
@@ -93,22 +94,22 @@ async function originOrUnknown(restoredAt: number | undefined): Promise<Origin |
 }
 
 /**
- * Where the activity's run comes from: a payment's own beginning, a run that somebody reset, one that Temporal has from a
- * backup, or a run that it no longer has though it should.
+ * Where the activity's run comes from: a payment's own beginning, a run that somebody reset, one that Temporal has from
+ * a backup, or a run that it no longer has though it should.
  */
 type Origin = 'beginning' | 'reset' | 'restored' | 'deleted';
 
 /**
- * Walks back from the activity's run through the runs that it continues (continue-as-new) to the first one. A reset copies
- * the first event of a run's history into a new run, so the first event of a run that was reset names another run. One such
- * run anywhere in the chain is enough: it may have continued as new before it reached the request that the run it replaces,
- * or a later one, has sent.
+ * Walks back from the activity's run through the runs that it continues (continue-as-new) to the first one. A reset
+ * copies the first event of a run's history into a new run, so the first event of a run that was reset names another
+ * run. One such run anywhere in the chain is enough: it may have continued as new before it reached the request that
+ * the run it replaces, or a later one, has sent.
  *
- * A run that Temporal no longer has ends the walk. Temporal deletes an ended run after the namespace's retention, 30 days at
- * least (temporal/namespace.ts), so if it was deleted then, the run that continued it is older than
- * {@link MAX_FIRST_SEND_AGE_MS}. The request is then a repetition that was decided after the provider had been asked about
- * every earlier one; refusing it would only make an operator's `resend` impossible for payments that have been open for a
- * month. (A first request that old would have waited for a month without any worker.) If the run that continued it is
+ * A run that Temporal no longer has ends the walk. Temporal deletes an ended run after the namespace's retention, 30
+ * days at least (temporal/namespace.ts), so if it was deleted then, the run that continued it is older than {@link
+ * MAX_FIRST_SEND_AGE_MS}. The request is then a repetition that was decided after the provider had been asked about
+ * every earlier one; refusing it would only make an operator's `resend` impossible for payments that have been open for
+ * a month. (A first request that old would have waited for a month without any worker.) If the run that continued it is
  * younger, somebody deleted the run, and nobody knows whether it was one that was reset.
  *
  * @throws an error of gRPC when Temporal doesn't answer in time or doesn't have the activity's own run.

@@ -199,7 +199,9 @@ function describeOnce(): () => Buffer {
   };
 }
 
-/** Responses are JSON: a browser that shows one may load nothing with it. The page of `/docs` has a policy of its own. */
+/**
+ * Responses are JSON: a browser that shows one may load nothing with it. The page of `/docs` has a policy of its own.
+ */
 const SECURITY: HelmetOptions = {
   contentSecurityPolicy: {
     useDefaults: false,

@@ -3,8 +3,8 @@ import type { PaymentEventType } from '../payments/words/payment.js';
 import { examplePayment } from './resources.js';
 
 /**
- * What each call answers, for the reference: the same few payments in all of them. Without an example, the reference makes one up of
- * the schema, with numbers and times that no payment has. Tests compare each with its schema.
+ * What each call answers, for the reference: the same few payments in all of them. Without an example, the reference
+ * makes one up of the schema, with numbers and times that no payment has. Tests compare each with its schema.
  */
 
 const payout = {

@@ -478,8 +478,9 @@ function tidy(value: unknown, io: 'input' | 'output'): unknown {
 }
 
 /**
- * A word of a response as a string: later versions can have further words, and a client that was generated from an `enum`
- * would refuse the whole response. `x-extensible-enum` is the name that the field has for the words known so far.
+ * A word of a response as a string: later versions can have further words, and a client that was generated from an
+ * `enum` would refuse the whole response. `x-extensible-enum` is the name that the field has for the words known so
+ * far.
  */
 function opened({ enum: words, ...schema }: Record<string, unknown>): Record<string, unknown> {
   if (!Array.isArray(words)) return { ...schema, ...(words !== undefined && { enum: words }) };

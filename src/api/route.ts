@@ -295,7 +295,9 @@ async function send(response: Response, answer: ApiResponse): Promise<void> {
 /** How long a caller may take nothing of a long answer, in ms: what is still to be sent of it fills the memory. */
 const STALLED_AFTER_MS = 20_000;
 
-/** Makes each piece when the one before was taken. A caller who has gone, or takes no more, ends it, and is no error. */
+/**
+ * Makes each piece when the one before was taken. A caller who has gone, or takes no more, ends it, and is no error.
+ */
 async function sendPieces(response: Response, pieces: AsyncIterable<string>): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => gone.abort());

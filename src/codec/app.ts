@@ -57,8 +57,8 @@ export interface CodecServer {
 }
 
 /**
- * Decrypts payloads for those who may read them: Temporal's Web UI and command line ask it by Temporal's protocol for remote codecs.
- * It only reads: there is no `/encode`, so that nobody starts or signals a payment from the Web UI.
+ * Decrypts payloads for those who may read them: Temporal's Web UI and command line ask it by Temporal's protocol for
+ * remote codecs. It only reads: there is no `/encode`, so that nobody starts or signals a payment from the Web UI.
  */
 export function createCodecServer({
   codec,
@@ -94,7 +94,10 @@ export function createCodecServer({
     if (uiToken !== undefined && sameSecret(token, uiToken)) return { owner: 'web-ui', key: 'token' };
     throw new ApiError('unauthenticated', 'The address of this codec server has changed: reload the page.');
   };
-  /** Attempts with wrong credentials count. The Web UI makes dozens of requests without any before its operator signs in. */
+  /**
+   * Attempts with wrong credentials count. The Web UI makes dozens of requests without any before its operator signs
+   * in.
+   */
   const guarded = (request: Request, find: () => Reader): Promise<Reader> => limits.guard(request.ip ?? '', find);
   const identify = async (request: Request): Promise<Reader> => {
     const { token } = request.params;

@@ -88,7 +88,8 @@ interface Session {
 }
 
 /**
- * The operators who have signed in with a browser. Only the cookie's random value knows a session, and it ends with the process.
+ * The operators who have signed in with a browser. Only the cookie's random value knows a session, and it ends with the
+ * process.
  *
  * @param now the clock, in ms since the epoch
  */

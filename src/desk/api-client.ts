@@ -25,8 +25,8 @@ export type Answer<T> =
   | { readonly kind: 'problem'; readonly problem: Problem };
 
 /**
- * Thrown when the API can't be reached, or answers what can't be read. Whether a request that changes something has taken
- * effect isn't known then.
+ * Thrown when the API can't be reached, or answers what can't be read. Whether a request that changes something has
+ * taken effect isn't known then.
  */
 export class ApiAway extends Error {
   override readonly name = 'ApiAway';

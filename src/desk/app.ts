@@ -175,7 +175,9 @@ function signedIn(sessions: Sessions, connect: ConnectApi, handle: Handler): Req
   };
 }
 
-/** The page that a request belongs to: that of a form is the payment's, or the list; that of a file is the statement's. */
+/**
+ * The page that a request belongs to: that of a form is the payment's, or the list; that of a file is the statement's.
+ */
 function pageOf({ method, originalUrl, body }: Request): string {
   if (method === 'POST') {
     return (

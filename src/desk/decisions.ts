@@ -203,7 +203,8 @@ async function decide(visit: Visit, draft: Draft, force: Force): Promise<string>
     }
     const { detail, status, force: overruling, transactionAmount } = answer.problem;
     if (status === 401) throw new ProblemError(answer.problem);
-    // What comes up can only be overruled when it was read: not by `true`, with which somebody may have decided elsewhere.
+    // What comes up can only be overruled when it was read: not by `true`, with which somebody may have decided
+    // elsewhere.
     if (typeof overruling === 'object') {
       draft.refusal = { why: detail, force: overruling, transactionAmount };
       draft.carriedOut = undefined;
@@ -259,7 +260,10 @@ async function oldView(
   return { to: paymentAddress(id) };
 }
 
-/** Has the payment's page say that a decision was refused, what is new since its form was shown, and how to go on with what was typed. */
+/**
+ * Has the payment's page say that a decision was refused, what is new since its form was shown, and how to go on with
+ * what was typed.
+ */
 async function refuse(
   { session, api }: Visit,
   id: string,

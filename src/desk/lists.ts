@@ -121,7 +121,10 @@ const UNACKNOWLEDGED = {
   },
 } as const;
 
-/** GET /desk/deliveries and /desk/deliveries/given-up: what merchants have not acknowledged, of a hundred payments at a time. */
+/**
+ * GET /desk/deliveries and /desk/deliveries/given-up: what merchants have not acknowledged, of a hundred payments at a
+ * time.
+ */
 export const deliveriesPage =
   (which: DeliveriesOf) =>
   async (visit: Visit): Promise<PageReply> => {

@@ -48,7 +48,9 @@ export async function paymentPage(visit: Visit): Promise<PageReply> {
   return { page: render(session, shown, takeNotice(session, id)) };
 }
 
-/** POST /desk/payments/:id/refresh: has the payment itself ask the provider, or compare a final one with its records. */
+/**
+ * POST /desk/payments/:id/refresh: has the payment itself ask the provider, or compare a final one with its records.
+ */
 export async function refreshPayment(visit: Visit): Promise<PageReply> {
   const { session, api } = visit;
   const id = visit.param('id');

@@ -38,8 +38,8 @@ export interface SignInOptions {
 }
 
 /**
- * The pages that let operators in and out. Wrong keys are limited, here by the operator's address and in the API by the desk's. A right one
- * is let in: others' attempts shut no operator out.
+ * The pages that let operators in and out. Wrong keys are limited, here by the operator's address and in the API by the
+ * desk's. A right one is let in: others' attempts shut no operator out.
  */
 export class SignIn {
   readonly #failures = new RateLimiterMemory({ points: MAX_FAILURES, duration: WINDOW_S });

@@ -148,7 +148,10 @@ function noDay(session: Session): PageReply {
   return { status: 404, page: errorPage('There is no such day', text, session, back) };
 }
 
-/** Says that there is no such statement, and how to get it. A version that was asked for has this page until it is there. */
+/**
+ * Says that there is no such statement, and how to get it. A version that was asked for has this page until it is
+ * there.
+ */
 function missing(session: Session, date: string, version: string, isBeingMade: boolean): PageReply {
   const main = html`
 <div class="title"><h1>Statement of ${date}</h1></div>

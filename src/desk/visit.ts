@@ -14,7 +14,9 @@ export interface Visit {
   field(name: string): string;
 }
 
-/** What a request is answered with: a page, where to go next, or a file to save under a name, whose end says what it is. */
+/**
+ * What a request is answered with: a page, where to go next, or a file to save under a name, whose end says what it is.
+ */
 export type PageReply =
   | { readonly page: string; readonly status?: number }
   | { readonly to: string }

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 
 /**
- * Pauses before it is looked again for the payment of a notification that came too early, in ms: four minutes in all, which is longer
- * than the provider may take for its answer to the request that the notification is about.
+ * Pauses before it is looked again for the payment of a notification that came too early, in ms: four minutes in all,
+ * which is longer than the provider may take for its answer to the request that the notification is about.
  */
 const AGAIN_AFTER_MS = [500, 1_000, 2_000, 4_000, 8_000, 15_000, 30_000, 60_000, 120_000] as const;
 
@@ -10,9 +10,10 @@ const AGAIN_AFTER_MS = [500, 1_000, 2_000, 4_000, 8_000, 15_000, 30_000, 60_000,
 const MAX_WAITING = 500;
 
 /**
- * The provider may notify of a transaction before it has answered the request that made it. Without the payment's id, nobody can tell
- * then which payment is meant; and a link's payment may not have been started. Such notifications are kept at Temporal, and this
- * process tries for a while to give them to their payment. If it ends before, the payment's own poll finds what has happened.
+ * The provider may notify of a transaction before it has answered the request that made it. Without the payment's id,
+ * nobody can tell then which payment is meant; and a link's payment may not have been started. Such notifications are
+ * kept at Temporal, and this process tries for a while to give them to their payment. If it ends before, the payment's
+ * own poll finds what has happened.
  */
 export class EarlyNotifications {
   readonly #waiting = new Map<symbol, NodeJS.Timeout>();

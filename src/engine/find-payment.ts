@@ -94,8 +94,8 @@ const NEXT_RUN_PAUSE_MS = 100;
 const REOPENED_PAUSE_MS = 1_000;
 
 /**
- * Finds a payment, in Temporal or, when that has forgotten it, in the records; `undefined` when there is none, or none that the
- * API started.
+ * Finds a payment, in Temporal or, when that has forgotten it, in the records; `undefined` when there is none, or none
+ * that the API started.
  *
  * @param unread what to say when the records can't be read
  * @throws {ApiError} `temporarily_unavailable`, `records_unavailable`.
@@ -115,8 +115,8 @@ export async function findInTemporal(context: ReadContext, id: PaymentId): Promi
 }
 
 /**
- * Finds what Temporal has under a payment's id: `foreign` when that isn't a payment. One that was started by hand, and has ended,
- * doesn't hide the payment that had ended before.
+ * Finds what Temporal has under a payment's id: `foreign` when that isn't a payment. One that was started by hand, and
+ * has ended, doesn't hide the payment that had ended before.
  *
  * @throws {ApiError} `temporarily_unavailable`.
  */
@@ -136,7 +136,9 @@ export async function findWorkflow(
   }
 }
 
-/** The payment whose latest run it is; `undefined` when the API hasn't started it, or it ended at once for its input. */
+/**
+ * The payment whose latest run it is; `undefined` when the API hasn't started it, or it ended at once for its input.
+ */
 function inTemporal(
   client: Client,
   id: PaymentId,
@@ -157,7 +159,10 @@ function inTemporal(
 /** Runs under one id that are looked through for a payment's last. */
 const MAX_EARLIER_RUNS = 20;
 
-/** The payment that has ended before something else was started under its id. @throws {ApiError} `temporarily_unavailable` */
+/**
+ * The payment that has ended before something else was started under its id. @throws {ApiError}
+ * `temporarily_unavailable`
+ */
 async function findEarlierRun(client: Client, id: PaymentId): Promise<PaymentInTemporal | undefined> {
   return await callTemporal(client, async () => {
     const listed = client.workflow.list({ query: queryByIds([id]), pageSize: MAX_EARLIER_RUNS });
@@ -197,8 +202,8 @@ export async function currentState(
 }
 
 /**
- * {@link currentState} for a reader. A payment that waits for its first turn at a worker is as it was created, so that its
- * merchant needn't wait for that, too.
+ * {@link currentState} for a reader. A payment that waits for its first turn at a worker is as it was created, so that
+ * its merchant needn't wait for that, too.
  *
  * @throws {ApiError} `temporarily_unavailable`.
  */
@@ -211,12 +216,14 @@ export async function readPayment(context: ReadContext, found: FoundPayment): Pr
   }
 }
 
-/** Events that a run has at least once a worker has done something for it: its start, and the three of its first task. */
+/**
+ * Events that a run has at least once a worker has done something for it: its start, and the three of its first task.
+ */
 const EVENTS_OF_FIRST_TASK = 4;
 
 /**
- * Whether a payment was started with a link that waits to be paid, and no worker has done anything for it since. It can't be
- * queried then, and is as it was started.
+ * Whether a payment was started with a link that waits to be paid, and no worker has done anything for it since. It
+ * can't be queried then, and is as it was started.
  */
 export function isDormant({ running, description }: PaymentInTemporal): boolean {
   const { historyLength, startTime, executionTime, raw } = description;

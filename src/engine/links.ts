@@ -7,9 +7,9 @@ import { toInitiatePay } from '../provider/requests.js';
 import type { InitiatePayRequest } from '../provider/schemas.js';
 
 /*
- * A payment link is asked for by the API itself, and its payment begins with the provider's answer. A link moves no money, and
- * one that nobody was given can't be paid: nothing is lost if this process ends between the two. What moves money is only ever
- * sent by an activity. See docs/decisions/0042-links-made-by-the-api.md.
+ * A payment link is asked for by the API itself, and its payment begins with the provider's answer. A link moves no
+ * money, and one that nobody was given can't be paid: nothing is lost if this process ends between the two. What moves
+ * money is only ever sent by an activity. See docs/decisions/0042-links-made-by-the-api.md.
  *
  * This module knows neither Temporal nor HTTP, so that every interleaving of two processes can be explored
  * (lab/explore/beginnings.ts).
@@ -34,7 +34,8 @@ export interface RequestedLink extends Beginning {
 /**
  * Asks the provider for a link, once. The payment machine says what its answer means.
  *
- * @param withinMs how long the provider may take. Beyond that it hangs, as its breaker counts, which a signal doesn't say.
+ * @param withinMs how long the provider may take. Beyond that it hangs, as its breaker counts, which a signal doesn't
+ *   say.
  */
 export async function requestLink(
   links: LinkMaker,
@@ -109,27 +110,33 @@ interface Kept<Made> {
 /** How long a link is remembered, in ms. Most are paid within minutes. */
 const REMEMBERED_MS = 60 * 60 * 1_000;
 
-/** Links that are remembered, each with what its payment is started with, some kB. Beyond that, the first one is forgotten. */
+/**
+ * Links that are remembered, each with what its payment is started with, some kB. Beyond that, the first one is
+ * forgotten.
+ */
 const MAX_REMEMBERED = 5_000;
 
-/** Pauses between tries to start a payment whose start has failed, in ms: the first, doubled each time, and the longest. */
+/**
+ * Pauses between tries to start a payment whose start has failed, in ms: the first, doubled each time, and the longest.
+ */
 const START_AGAIN_MS = { first: 1_000, max: 30_000 } as const;
 
 /** After so many of them, some ten minutes, the link is expired. */
 const MAX_STARTS = 24;
 
 /**
- * The links that this process has made. Requests for one payment take turns, so that only the first asks for a link; what it got is
- * remembered with what its payment is started with. The payment can be started again, with the same link, when its start has
- * failed or Temporal has lost it: by a repeated request, by the provider's notification, or, until it is known to be there, by itself.
+ * The links that this process has made. Requests for one payment take turns, so that only the first asks for a link;
+ * what it got is remembered with what its payment is started with. The payment can be started again, with the same
+ * link, when its start has failed or Temporal has lost it: by a repeated request, by the provider's notification, or,
+ * until it is known to be there, by itself.
  */
 export class Links<Made> {
   readonly #turns = new Map<PaymentId, Promise<unknown>>();
   readonly #kept = new Map<PaymentId, Kept<Made>>();
 
   /**
-   * Finds the payment, or begins it with a link: one that this process has made before, or a new one. Whoever finds it begun with
-   * another link expires the one that it has made itself.
+   * Finds the payment, or begins it with a link: one that this process has made before, or a new one. Whoever finds it
+   * begun with another link expires the one that it has made itself.
    *
    * @throws what the world throws. The payment may have begun then, and is begun later if it can be.
    */

@@ -98,8 +98,9 @@ interface Entries {
 }
 
 /**
- * The payments of the records that Temporal no longer has, in their places among those that it has. What Temporal has, it knows
- * better: its records add what the index lacks. Beyond the end of a list that goes on, nothing is known of what belongs there.
+ * The payments of the records that Temporal no longer has, in their places among those that it has. What Temporal has,
+ * it knows better: its records add what the index lacks. Beyond the end of a list that goes on, nothing is known of
+ * what belongs there.
  */
 async function withRecorded(
   { client, records }: { readonly client: Client } & RecordsContext,
@@ -136,8 +137,8 @@ const REFERENCES_UNREAD =
   "Only the records know a payment's financialTransId, and they can't be read at the moment. Try again shortly, or look by externalId, userId or transId.";
 
 /**
- * The recorded payments that have a mobile operator's reference. As long as Temporal has one of them, it knows better what else is
- * asked for, such as the status: that is compared with what the list shows.
+ * The recorded payments that have a mobile operator's reference. As long as Temporal has one of them, it knows better
+ * what else is asked for, such as the status: that is compared with what the list shows.
  */
 async function listByReference(
   { client, records }: { readonly client: Client } & RecordsContext,
@@ -168,8 +169,8 @@ async function listByReference(
 }
 
 /**
- * A payment of the index with what its record knows besides, as long as both are of the same outcome: the record is written after
- * the index, and what it says of an earlier outcome is over.
+ * A payment of the index with what its record knows besides, as long as both are of the same outcome: the record is
+ * written after the index, and what it says of an earlier outcome is over.
  */
 function withRecord(entry: Entry, record: PaymentRecord | undefined): Entry {
   const { summary } = entry;
@@ -223,8 +224,8 @@ function summarised(payment: Payment, createdAt: number): PaymentSummary {
  * Payments as Temporal's index has them. The index follows each change within moments: it is good enough
  * to look through, and to choose what to read by itself.
  *
- * A page of the newest usually takes a call or two to Temporal, however many payments are on it, and one more with a filter for what can
- * change: an earlier run of a payment that was reopened or reset may still have what is looked for.
+ * A page of the newest usually takes a call or two to Temporal, however many payments are on it, and one more with a
+ * filter for what can change: an earlier run of a payment that was reopened or reset may still have what is looked for.
  *
  * @throws {ApiError} `temporarily_unavailable`.
  */
@@ -301,7 +302,10 @@ function fits(
   );
 }
 
-/** Runs that a filter finds, in batches, one of each payment: those of a later batch were created after those of an earlier one. */
+/**
+ * Runs that a filter finds, in batches, one of each payment: those of a later batch were created after those of an
+ * earlier one.
+ */
 async function* oldestFirst(
   client: Client,
   filter: PaymentFilter,
@@ -318,8 +322,8 @@ async function* oldestFirst(
 }
 
 /**
- * The runs that a filter finds, in batches: those of a later batch were created before those of an earlier one. All runs
- * of a payment have its time of creation, so they come in one batch.
+ * The runs that a filter finds, in batches: those of a later batch were created before those of an earlier one. All
+ * runs of a payment have its time of creation, so they come in one batch.
  *
  * Temporal's visibility puts running workflows first and orders the others by when they ended, and most of
  * its stores refuse any other order. So windows of time are read, each with no more runs than one call gives: one for
@@ -361,8 +365,8 @@ async function readWindow(
     const isNarrowest = end - from <= 1;
     const { runs, isAll } = await readRuns(client, query, isNarrowest ? undefined : runsPerCall(pageSize));
     if (isAll) return { runs, from };
-    // From the last of a page and one more on, a page is certain. Half of the window at least is left out, lest it take many calls where
-    // those that began last were created first. So many within one ms come by themselves.
+    // From the last of a page and one more on, a page is certain. Half of the window at least is left out, lest it take
+    // many calls where those that began last were created first. So many within one ms come by themselves.
     from = Math.max([...runs].sort(compareNewest)[pageSize]?.createdAt ?? 0, from + Math.ceil((end - from) / 2));
     if (window.before !== undefined) from = Math.min(from, window.before - 1);
   }

@@ -23,8 +23,8 @@ export async function countPayments(client: Client, query: string): Promise<numb
 }
 
 /**
- * Payments in Temporal's index, those created first at the beginning. Temporal lists the newest first, and in no other order; but it
- * counts. So a time is looked for before which there are enough of them, and few more.
+ * Payments in Temporal's index, those created first at the beginning. Temporal lists the newest first, and in no other
+ * order; but it counts. So a time is looked for before which there are enough of them, and few more.
  *
  * @param after the last payment of the page before
  * @throws {ApiError} `temporarily_unavailable`.
@@ -51,8 +51,8 @@ export async function listOldestFirst(
 const createdBefore = (time: number): string => `${attributes.createdAt.name} < ${time}`;
 
 /**
- * A time (ms since the epoch) before which more than `limit` of the runs were created, and hardly more than a call lists; `undefined` when
- * there aren't that many.
+ * A time (ms since the epoch) before which more than `limit` of the runs were created, and hardly more than a call
+ * lists; `undefined` when there aren't that many.
  */
 async function timeAfter(client: Client, query: string, from: number, limit: number): Promise<number | undefined> {
   if ((await countPayments(client, query)) <= limit + LISTED_AT_ONCE) return undefined;

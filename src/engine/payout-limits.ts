@@ -94,8 +94,8 @@ const MAX_BATCH = 200;
 const MAX_TRIES = 4;
 
 /**
- * Counts payouts against merchants' limits of a day, in a workflow for each merchant and day. Payouts that come while an
- * update is under way go together in the next one, because Temporal takes few updates of one workflow at a time.
+ * Counts payouts against merchants' limits of a day, in a workflow for each merchant and day. Payouts that come while
+ * an update is under way go together in the next one, because Temporal takes few updates of one workflow at a time.
  */
 export class PayoutLimits {
   /** The batch that is being gathered for each workflow and limit, and the end of the one before it. */
@@ -186,7 +186,8 @@ async function update(
             taskQueue,
             args: [input],
             workflowIdConflictPolicy: 'USE_EXISTING',
-            // One that has ended can't be begun anew: it begins with what Temporal's index lists, which may be a moment behind.
+            // One that has ended can't be begun anew: it begins with what Temporal's index lists, which may be a moment
+            // behind.
             workflowIdReusePolicy: 'REJECT_DUPLICATE',
           },
         ),

@@ -39,8 +39,8 @@ export interface HintContext extends ReadContext {
 
 /**
  * What became of a hint: `taken` by a running payment; for an ended one, `agrees` with what is known, or came
- * `late`, so that the payment asks the provider again; `unknown` when nobody follows such a payment: there is none, or somebody has
- * stopped its workflow. An operator has to see it then.
+ * `late`, so that the payment asks the provider again; `unknown` when nobody follows such a payment: there is none, or
+ * somebody has stopped its workflow. An operator has to see it then.
  */
 export type HintDelivery = 'taken' | 'agrees' | 'late' | 'unknown';
 
@@ -85,9 +85,9 @@ async function signalRunning(context: HintContext, id: PaymentId, hint: Hint): P
 }
 
 /**
- * How a running payment can be reached: by a signal, or with what it was started with, while it waits for its start; `undefined`
- * when there is none. A signal to one that isn't there yet is never tried: if it came right behind the start, the payment would
- * wait for its first poll with it.
+ * How a running payment can be reached: by a signal, or with what it was started with, while it waits for its start;
+ * `undefined` when there is none. A signal to one that isn't there yet is never tried: if it came right behind the
+ * start, the payment would wait for its first poll with it.
  */
 async function wayTo(context: HintContext, id: PaymentId): Promise<WorkflowStart | 'signal' | undefined> {
   if (!id.startsWith(PAYMENT_ID_PREFIX.collection)) return 'signal';
@@ -102,8 +102,8 @@ async function wayTo(context: HintContext, id: PaymentId): Promise<WorkflowStart
 }
 
 /**
- * Gives a hint to a payment that waits for its start. A signal alone would wait with it; one with a start begins it. Has Temporal
- * lost the payment, this begins it once more, as it was: with the link that its payer holds.
+ * Gives a hint to a payment that waits for its start. A signal alone would wait with it; one with a start begins it.
+ * Has Temporal lost the payment, this begins it once more, as it was: with the link that its payer holds.
  */
 async function wake({ client }: HintContext, start: WorkflowStart, hint: Hint): Promise<void> {
   await client.workflow.signalWithStart<PaymentWorkflow, [Hint]>(workflowTypeOf(start.input.order), {
@@ -134,7 +134,9 @@ async function tooLate(context: HintContext, id: PaymentId, hint: Hint): Promise
   return (await reopenWithHint(context, found, ended, hint)) ? 'late' : undefined;
 }
 
-/** A hint for a payment that nobody knows: one that Temporal has lost begins again, if this process has made its link. */
+/**
+ * A hint for a payment that nobody knows: one that Temporal has lost begins again, if this process has made its link.
+ */
 async function takeLost(context: HintContext, id: PaymentId, hint: Hint): Promise<HintDelivery | undefined> {
   const made = context.madeLinks.recall(id);
   if (made === undefined) return 'unknown';

@@ -18,9 +18,9 @@ export class StoppedError extends Error {
 }
 
 /**
- * What the provider shows of payments at this moment, for operators. The payment itself asks, so that its workflow counts each
- * question, whichever process it comes from; one that has ended is reopened for it. Those who look within five seconds share an
- * answer, which saves events and limits nothing.
+ * What the provider shows of payments at this moment, for operators. The payment itself asks, so that its workflow
+ * counts each question, whichever process it comes from; one that has ended is reopened for it. Those who look within
+ * five seconds share an answer, which saves events and limits nothing.
  */
 export class ProviderRecords {
   readonly #kept = new Map<PaymentId, { readonly at: number; readonly view: Promise<ProviderView | undefined> }>();

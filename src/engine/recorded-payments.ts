@@ -94,8 +94,8 @@ export async function askRecords<T>(ask: () => Promise<T> | T, detail: string): 
 }
 
 /**
- * Adds a gauge of how far the recorder is behind to a registry. While the records can't be read, nobody knows how far: that is
- * infinitely far, so that an alert notices. Without records it is `NaN`, which none does.
+ * Adds a gauge of how far the recorder is behind to a registry. While the records can't be read, nobody knows how far:
+ * that is infinitely far, so that an alert notices. Without records it is `NaN`, which none does.
  */
 export function measureRecords(registry: Registry, { records }: RecordsContext): void {
   new Gauge({

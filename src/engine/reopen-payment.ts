@@ -27,7 +27,8 @@ const REOPENED: PaymentWorkflowType = 'reopenPayment';
 const MAX_TRIES = 3;
 
 /**
- * The state that an ended payment has left, and what had happened to it; `undefined` when its workflow was stopped and could leave none.
+ * The state that an ended payment has left, and what had happened to it; `undefined` when its workflow was stopped and
+ * could leave none.
  *
  * @throws {ApiError} `temporarily_unavailable`, `record_unreadable`.
  */

@@ -73,8 +73,8 @@ const MAX_TRIES = 3;
  * Starts a payment and waits for the provider's answer, in one call to Temporal; finds one that was started
  * before. Never starts a second payment under the same id.
  *
- * @throws {ApiError} `idempotency_key_reused`, `record_unreadable`, `records_unavailable`, or `temporarily_unavailable` with the
- * payment's id.
+ * @throws {ApiError} `idempotency_key_reused`, `record_unreadable`, `records_unavailable`, or `temporarily_unavailable`
+ *   with the payment's id.
  */
 export async function startPayment(context: StartContext, request: StartRequest): Promise<StartResult> {
   // An X-Request-Id may be sent again, so it alone doesn't tell which request started the payment.
@@ -100,11 +100,11 @@ export async function startPayment(context: StartContext, request: StartRequest)
 }
 
 /**
- * Whether the request has an Idempotency-Key that the records know. Temporal alone would start a payment that it has forgotten
- * once more.
+ * Whether the request has an Idempotency-Key that the records know. Temporal alone would start a payment that it has
+ * forgotten once more.
  *
- * Without the records, what would move money by itself, or ask a payer for it, is not begun. A link is made: nothing comes of it
- * unless the payer decides to pay, and shops go on selling.
+ * Without the records, what would move money by itself, or ask a payer for it, is not begun. A link is made: nothing
+ * comes of it unless the payer decides to pay, and shops go on selling.
  *
  * @throws {ApiError} `records_unavailable`, `temporarily_unavailable`.
  */
@@ -134,12 +134,14 @@ function asUndecided(error: unknown): never {
   throw isSilence ? temporarilyUnavailable(undefined, { cause: error }) : error;
 }
 
-/** The part of the time for the response that the provider has to make a link in. The rest is for starting the workflow. */
+/**
+ * The part of the time for the response that the provider has to make a link in. The rest is for starting the workflow.
+ */
 const LINK_SHARE = 0.8;
 
 /**
- * Makes a link and starts the payment's workflow with it. As long as there is nothing to do for the workflow, it doesn't begin: it
- * waits at Temporal for its first poll, or for a message, and no worker knows of it.
+ * Makes a link and starts the payment's workflow with it. As long as there is nothing to do for the workflow, it
+ * doesn't begin: it waits at Temporal for its first poll, or for a message, and no worker knows of it.
  *
  * @returns `undefined` when the payment has begun, and can be asked itself
  */
@@ -215,10 +217,11 @@ function linkWorld(
 }
 
 /**
- * The payment that a request for a link is for, if there is one. The merchant waits for both answers, so the records and Temporal
- * are asked at once.
+ * The payment that a request for a link is for, if there is one. The merchant waits for both answers, so the records
+ * and Temporal are asked at once.
  *
- * @throws {ApiError} `temporarily_unavailable`, also when Temporal has something else under its id: any link would be in vain.
+ * @throws {ApiError} `temporarily_unavailable`, also when Temporal has something else under its id: any link would be
+ *   in vain.
  */
 async function findBegun(context: StartContext, request: StartRequest): Promise<FoundPayment | undefined> {
   const { id } = request.order;
@@ -309,8 +312,8 @@ async function asItStands(
 
 /**
  * The payment while the provider's answer isn't known. It may be unable to say how it stands, or there may be
- * no worker at all. Of a payment that this very request started, it is known all the same: it was created, or what the provider
- * has answered to the API. With such an answer, it is started in any case: even when the process is to stop.
+ * no worker at all. Of a payment that this very request started, it is known all the same: it was created, or what the
+ * provider has answered to the API. With such an answer, it is started in any case: even when the process is to stop.
  */
 async function undecided(
   context: StartContext,

@@ -29,7 +29,9 @@ export interface Unacknowledged
 /** Whether they are still tried. */
 export type Unacknowledging = 'due' | 'abandoned';
 
-/** The payments that may have one. Temporal's index doesn't know each delivery: that would cost every payment an event. */
+/**
+ * The payments that may have one. Temporal's index doesn't know each delivery: that would cost every payment an event.
+ */
 const QUERIES: Readonly<Record<Unacknowledging, string>> = {
   due: TOLD_PAYMENTS,
   abandoned: UNDELIVERED_PAYMENTS,
@@ -55,7 +57,8 @@ const CONCURRENCY = 10;
 const ANSWER_LIMIT_MS = 2_000;
 
 /**
- * The notifications that merchants have not acknowledged, of the payments that were created first: those that may have one are asked.
+ * The notifications that merchants have not acknowledged, of the payments that were created first: those that may have
+ * one are asked.
  *
  * @param limit payments to ask; each is a call to a worker
  * @param after `last` of the page before

@@ -108,8 +108,8 @@ export async function findByTransId(context: TransactionContext, transId: string
 }
 
 /**
- * The payments that a hint about a transaction may be for: those that Temporal has or, only when it has none, those of the records.
- * A hint proves nothing, so it needn't wait for records that are away when Temporal has its payment.
+ * The payments that a hint about a transaction may be for: those that Temporal has or, only when it has none, those of
+ * the records. A hint proves nothing, so it needn't wait for records that are away when Temporal has its payment.
  *
  * @throws {ApiError} `temporarily_unavailable`, `records_unavailable`.
  */

@@ -42,8 +42,9 @@ interface Wait {
 }
 
 /**
- * Adds gauges of what payments wait for to a registry: a decision, a merchant who takes a notification, an outcome. Temporal's
- * index counts them, and payments say since when. What can't be found out is `NaN`, which is no number, and not 0.
+ * Adds gauges of what payments wait for to a registry: a decision, a merchant who takes a notification, an outcome.
+ * Temporal's index counts them, and payments say since when. What can't be found out is `NaN`, which is no number, and
+ * not 0.
  */
 export function measureWaiting(registry: Registry, context: ReadContext): void {
   const registers = [registry];
@@ -131,8 +132,9 @@ class WaitingReader {
   }
 
   /**
-   * Since when the oldest has waited; `NaN` when none could be asked, `undefined` when those that were asked don't wait. No payment waits
-   * before it was created: they are asked in that order, until those that are left were created after a time that is known.
+   * Since when the oldest has waited; `NaN` when none could be asked, `undefined` when those that were asked don't
+   * wait. No payment waits before it was created: they are asked in that order, until those that are left were created
+   * after a time that is known.
    */
   async #oldest(runs: readonly ListedRun[], hasMore: boolean, deadline: number): Promise<number | undefined> {
     let oldest: number | undefined;

@@ -76,8 +76,8 @@ export async function readJson(request: Request, response: Response): Promise<un
 }
 
 /**
- * A body as JSON, without fields that are given twice or can't be used, and without halves of characters, which many programs can't read
- * in what they are answered. @throws {ApiError} as {@link readJson}.
+ * A body as JSON, without fields that are given twice or can't be used, and without halves of characters, which many
+ * programs can't read in what they are answered. @throws {ApiError} as {@link readJson}.
  */
 export function toJson(body: Buffer): unknown {
   if (body.length === 0) throw new ApiError('malformed_json', 'The body is empty: send a JSON object.');
@@ -89,7 +89,8 @@ export function toJson(body: Buffer): unknown {
 }
 
 /**
- * @throws {ApiError} `malformed_json`, without what was sent: it may be personal; `invalid_request` when it is nested too deeply.
+ * @throws {ApiError} `malformed_json`, without what was sent: it may be personal; `invalid_request` when it is nested
+ *   too deeply.
  */
 function parse(text: string): unknown {
   try {
@@ -121,8 +122,8 @@ function whereBroken(error: unknown): string {
 }
 
 /**
- * The fields that can't be used, each by its path: those named `__proto__`, which the schemas would drop without a word, and those with
- * half of a character in their name or their text.
+ * The fields that can't be used, each by its path: those named `__proto__`, which the schemas would drop without a
+ * word, and those with half of a character in their name or their text.
  *
  * @param value of few levels: as {@link parseExactly} takes it
  */

@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import { networkOf } from './request-limits.js';
 
 /**
- * Requests on one connection that may wait for the answer to an earlier one. Few callers ever send a second one before they have an
- * answer, but 60 kB hold thousands, each of which may be answered with megabytes.
+ * Requests on one connection that may wait for the answer to an earlier one. Few callers ever send a second one before
+ * they have an answer, but 60 kB hold thousands, each of which may be answered with megabytes.
  */
 const MAX_PIPELINED = 16;
 
@@ -19,9 +19,9 @@ interface ConnectionLimits {
 type Pipeline = (readonly [IncomingMessage, ServerResponse])[];
 
 /**
- * A server's connections. Nobody can take all of them: beyond a limit, the one that has been idle for longest makes room for the next, and
- * only where none is idle, the next is refused. Requests of one connection are answered one at a time, each when its caller has taken the
- * answer before it.
+ * A server's connections. Nobody can take all of them: beyond a limit, the one that has been idle for longest makes
+ * room for the next, and only where none is idle, the next is refused. Requests of one connection are answered one at a
+ * time, each when its caller has taken the answer before it.
  */
 export class Connections {
   /** The open ones by address. Those that are idle stand in the order in which they became so. */

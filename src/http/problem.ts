@@ -6,8 +6,8 @@ import type { PaymentId, PaymentKind } from '../payments/words/payment-id.js';
 import { recordOf } from './request-log.js';
 
 /**
- * The codes of problem documents, with status and title, what causes them and what the caller should do (both in Markdown),
- * and an example of their detail. Codes are stable: programs act on them.
+ * The codes of problem documents, with status and title, what causes them and what the caller should do (both in
+ * Markdown), and an example of their detail. Codes are stable: programs act on them.
  */
 export const PROBLEMS = {
   invalid_request: {
@@ -408,8 +408,8 @@ export const noRecords = (missing: string): ApiError =>
   new ApiError('no_records', `This installation keeps no records (RECORDS_URL is not set), and so no ${missing}.`);
 
 /**
- * A record is there, and can't be read: an operator has to do something about it. Unlike {@link recordsUnavailable}, it is known that
- * something was done.
+ * A record is there, and can't be read: an operator has to do something about it. Unlike {@link recordsUnavailable}, it
+ * is known that something was done.
  */
 export const recordUnreadable = (
   detail: string,

@@ -5,8 +5,8 @@ import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { tooManyActive, tooManyAttempts, tooManyConcurrent, tooManyOfKey, tooManyWaits } from './problem.js';
 
 /**
- * Limits on what callers of the API may ask for, so that none of them takes the service from the others. Each process counts
- * for itself. The provider's notifications are limited elsewhere: see limits.ts.
+ * Limits on what callers of the API may ask for, so that none of them takes the service from the others. Each process
+ * counts for itself. The provider's notifications are limited elsewhere: see limits.ts.
  */
 
 /** How much each API key, and each address without one, may ask for. */
@@ -31,8 +31,8 @@ const MAX_TURN_WAIT_MS = 10_000;
 export const REFUSED_AFTER_MS = 1_000;
 
 /**
- * Wrong keys of an address that wait for that at a time. Further ones are refused at once, and cost their connection: a flood of guesses
- * would otherwise hold as many connections as the address may have.
+ * Wrong keys of an address that wait for that at a time. Further ones are refused at once, and cost their connection: a
+ * flood of guesses would otherwise hold as many connections as the address may have.
  */
 const MAX_HELD = 50;
 
@@ -58,8 +58,8 @@ export class RequestLimits {
   }
 
   /**
-   * Authenticates a caller. A right key is let in, whatever others at its address have tried: many callers may share one. Wrong ones are
-   * limited, and answered late then, so that nobody can try many.
+   * Authenticates a caller. A right key is let in, whatever others at its address have tried: many callers may share
+   * one. Wrong ones are limited, and answered late then, so that nobody can try many.
    *
    * @param address the caller's IP address
    * @throws {ApiError} as `authenticate`, and `too_many_attempts`.
@@ -117,9 +117,9 @@ export class RequestLimits {
   }
 
   /**
-   * Runs something when its turn has come: few of a merchant's requests at a time, in the order in which they came. Workers
-   * take payments in that order, too, no matter whose they are. So a merchant who sends hundreds at once has them wait here,
-   * and not before other merchants' requests.
+   * Runs something when its turn has come: few of a merchant's requests at a time, in the order in which they came.
+   * Workers take payments in that order, too, no matter whose they are. So a merchant who sends hundreds at once has
+   * them wait here, and not before other merchants' requests.
    *
    * @param group what takes turns with what: a merchant's requests of one method
    * @throws {ApiError} `rate_limited` when its turn doesn't come in time. It was not run then, and never will be.

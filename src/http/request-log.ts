@@ -5,7 +5,10 @@ import type { Logger } from 'pino';
 import { pinoHttp } from 'pino-http';
 import type { PaymentId } from '../payments/words/payment-id.js';
 
-/** What the log and the metrics may know of a request: no body, no URL, no header. The log has the caller's IP address, too. */
+/**
+ * What the log and the metrics may know of a request: no body, no URL, no header. The log has the caller's IP address,
+ * too.
+ */
 export interface RequestRecord {
   /** The `X-Request-Id`: the caller's own, or one made here. A caller may send the same one again. */
   readonly id: string;

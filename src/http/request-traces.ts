@@ -8,8 +8,8 @@ import { recordOf } from './request-log.js';
 const callsOfRequest = new AsyncLocalStorage<EndedWork[]>();
 
 /**
- * Puts each POST that is about a payment into that payment's trace when it has been answered: only then is it known which
- * payment it was. Reads are left out, as merchants may make any number of them.
+ * Puts each POST that is about a payment into that payment's trace when it has been answered: only then is it known
+ * which payment it was. Reads are left out, as merchants may make any number of them.
  */
 export function traceRequests(tracing: Tracing): RequestHandler {
   return (request, response, next) => {

@@ -3,8 +3,8 @@ import { brotliDecompress, gunzip, inflate, inflateRaw, zstdDecompress } from 'n
 import { isWhole } from '../exact-json.js';
 
 /*
- * Bodies of the provider's, its answers and its notifications, as any sender may write them that keeps to RFC 9110 and RFC 8259, or
- * nearly does: see docs/decisions/0051-answers-and-notifications.md.
+ * Bodies of the provider's, its answers and its notifications, as any sender may write them that keeps to RFC 9110 and
+ * RFC 8259, or nearly does: see docs/decisions/0051-answers-and-notifications.md.
  */
 
 /** What a body's own headers say of it; either may be missing, or wrong. */
@@ -28,8 +28,8 @@ const DECODERS: Readonly<Record<string, readonly Decompress[]>> = {
 const MAX_CODINGS = 3;
 
 /**
- * A body without its content codings. One that isn't coded as its header says stays as it is: something on the way may have decoded
- * it and left the header.
+ * A body without its content codings. One that isn't coded as its header says stays as it is: something on the way may
+ * have decoded it and left the header.
  *
  * @param max bytes that it may have then; one that has more is read as empty
  */
@@ -58,8 +58,9 @@ async function without(bytes: Uint8Array, decoders: readonly Decompress[], max: 
 }
 
 /**
- * A body as text. A byte order mark says in which charset, and so do the zeros of UTF-16 and UTF-32. Otherwise it is UTF-8, as JSON has to be, or
- * else what its header says, or Latin-1: names may be garbled then, and all that is ASCII isn't.
+ * A body as text. A byte order mark says in which charset, and so do the zeros of UTF-16 and UTF-32. Otherwise it is
+ * UTF-8, as JSON has to be, or else what its header says, or Latin-1: names may be garbled then, and all that is ASCII
+ * isn't.
  */
 export function textOf(bytes: Uint8Array, { contentType = '' }: BodyHeaders): string {
   const [first, second, third, fourth] = bytes;
@@ -97,8 +98,8 @@ function utf32(bytes: Uint8Array, isLittleEndian: boolean): string {
 const NO_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|-?\b(?:NaN|Infinity)\b/gs;
 
 /**
- * The value that JSON stands for; `undefined` when it is none. An integer too large for a number, and a number that only rounding makes
- * whole, is its text; NaN and Infinity, which aren't JSON, are `null`.
+ * The value that JSON stands for; `undefined` when it is none. An integer too large for a number, and a number that
+ * only rounding makes whole, is its text; NaN and Infinity, which aren't JSON, are `null`.
  */
 export function parseJson(text: string): unknown {
   const json = text.replace(/^\ufeff/, '');

@@ -15,10 +15,10 @@ type State =
 const CLOSED: State = { kind: 'closed', timeouts: 0 };
 
 /**
- * A circuit breaker for calls to one of the provider's services that may wait: questions (status, lists, expiry, balance),
- * or requests for a link. Each call without an answer holds one of the worker's slots until its time limit, so a provider
- * that hangs would stop everything else. After {@link MAX_TIMEOUTS} time-outs in a row no call is sent for
- * {@link PAUSE_MS}; then one is sent as a trial, and its answer lets all others through again.
+ * A circuit breaker for calls to one of the provider's services that may wait: questions (status, lists, expiry,
+ * balance), or requests for a link. Each call without an answer holds one of the worker's slots until its time limit,
+ * so a provider that hangs would stop everything else. After {@link MAX_TIMEOUTS} time-outs in a row no call is sent
+ * for {@link PAUSE_MS}; then one is sent as a trial, and its answer lets all others through again.
  *
  * Any answer closes the breaker, even an error, since it shows that the provider doesn't hang. A failure other than a
  * time-out (a refused or reset connection, a cancelled call) doesn't hold a slot for long: it neither counts nor ends a
@@ -90,9 +90,9 @@ export class Breaker {
 const SLOW_MS = 5_000;
 
 /**
- * Keeps a service that hangs from holding every slot for orders that move money, since the other service needs some. All orders are
- * sent, until {@link MAX_TIMEOUTS} of them have no answer: time-outs in a row, whoever's limit it was, and those under way for {@link SLOW_MS}. From then
- * on no more are sent than leave a quarter of the slots.
+ * Keeps a service that hangs from holding every slot for orders that move money, since the other service needs some.
+ * All orders are sent, until {@link MAX_TIMEOUTS} of them have no answer: time-outs in a row, whoever's limit it was,
+ * and those under way for {@link SLOW_MS}. From then on no more are sent than leave a quarter of the slots.
  */
 export class Bulkhead {
   readonly #now: () => number;

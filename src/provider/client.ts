@@ -87,8 +87,8 @@ export interface ProviderClientOptions extends ProviderHttpOptions {
   /** Is told of each call when it has ended. */
   readonly onCall?: ((call: ProviderCall) => void) | undefined;
   /**
-   * How many orders that move money the caller can have under way, those of both services together. While this one hangs, it is sent no
-   * more than leave a quarter of them. No limit by default.
+   * How many orders that move money the caller can have under way, those of both services together. While this one
+   * hangs, it is sent no more than leave a quarter of them. No limit by default.
    */
   readonly orderSlots?: number | undefined;
   /** A monotonic clock in ms for the breakers; `performance.now` by default. */
@@ -116,7 +116,8 @@ const HELD_BACK = {
  * One of the provider's services. Each call resolves to one of its typed outcomes, whatever the provider or the network
  * does; it rejects only when it was called wrongly. While the provider hangs, questions (all but initiatePay,
  * directPay and payout) are `unavailable` at once, and a link is `notSent`: see {@link Breaker}. What moves money is
- * sent all the same, as long as it leaves some of {@link ProviderClientOptions.orderSlots}; if not, it is `notSent`: see {@link Bulkhead}.
+ * sent all the same, as long as it leaves some of {@link ProviderClientOptions.orderSlots}; if not, it is `notSent`:
+ * see {@link Bulkhead}.
  */
 export interface ProviderClient {
   readonly service: Service;
@@ -131,9 +132,9 @@ export interface ProviderClient {
   /** `POST /expire-pay`: expires a link before its 24 hours are over. */
   expirePay(transId: string, call?: CallOptions): Promise<ExpiryAnswer>;
   /**
-   * `GET /transaction/{userId}`: every transaction that was made for a payment, in any order. Sanaga sends a payment's own id
-   * as externalId, so an element that can't be read and names another externalId belongs to another payment, and is left
-   * out. Any other that can't be read makes the list unavailable.
+   * `GET /transaction/{userId}`: every transaction that was made for a payment, in any order. Sanaga sends a payment's
+   * own id as externalId, so an element that can't be read and names another externalId belongs to another payment, and
+   * is left out. Any other that can't be read makes the list unavailable.
    *
    * @param isDirect whether it is a payment straight to a phone, which is listed under a userId of its own
    */
@@ -216,8 +217,8 @@ export function createProviderClient(settings: ProviderClientOptions): ProviderC
   const sendOrder = (request: ExchangeRequest) => orders.call(() => initiation(request));
 
   /**
-   * Sends a request for a link, unless the provider hangs: it can be made later. Questions don't wait for links, which have a
-   * breaker of their own, for links may be all that hangs.
+   * Sends a request for a link, unless the provider hangs: it can be made later. Questions don't wait for links, which
+   * have a breaker of their own, for links may be all that hangs.
    */
   const sendLink = async (request: ExchangeRequest): Promise<Exchange | undefined> => {
     if (!questions.isOpen()) return await links.call(() => initiation(request));
@@ -281,8 +282,8 @@ function postOf(path: string, body: object, call?: CallOptions): ExchangeRequest
 }
 
 /**
- * An identifier as one segment of a URL. `undefined` for identifiers that no segment can hold: the empty string, text that
- * isn't valid Unicode, and `.` and `..`, which a URL would resolve to another path.
+ * An identifier as one segment of a URL. `undefined` for identifiers that no segment can hold: the empty string, text
+ * that isn't valid Unicode, and `.` and `..`, which a URL would resolve to another path.
  */
 export function pathSegment(identifier: string): string | undefined {
   if (identifier === '' || identifier === '.' || identifier === '..') return undefined;

@@ -30,7 +30,8 @@ const MAILBOX = /^[\p{L}\p{M}\p{N}.!#$%&'*+/=?^_`{|}~-]{1,64}$/u;
 const DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 
 /**
- * An e-mail address as HTML has it, with the domain in ASCII, as every mail server takes it; `undefined` for anything else.
+ * An e-mail address as HTML has it, with the domain in ASCII, as every mail server takes it; `undefined` for anything
+ * else.
  *
  * @example readEmail('jane@büro.example') // 'jane@xn--bro-hoa.example'
  */

@@ -36,10 +36,10 @@ export function classifyFailure(error: RequestError): Failure {
 }
 
 /**
- * Whether it is proven that nothing was sent: the request had a connection of its own, which was never ready. Node writes a
- * request on `connect`, and over TLS only after the handshake and the check of the certificate. The error's code proves
- * nothing by itself (a reset can happen before, while and after a request is sent), nor does the socket's count of bytes
- * written, which includes those still waiting for the connection.
+ * Whether it is proven that nothing was sent: the request had a connection of its own, which was never ready. Node
+ * writes a request on `connect`, and over TLS only after the handshake and the check of the certificate. The error's
+ * code proves nothing by itself (a reset can happen before, while and after a request is sent), nor does the socket's
+ * count of bytes written, which includes those still waiting for the connection.
  */
 function isUnsent({ request, timings, options }: RequestError): boolean {
   if (request === undefined || timings === undefined || request.reusedSocket === true) return false;

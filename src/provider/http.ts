@@ -79,8 +79,8 @@ export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
 }
 
 /**
- * Reads what RFC 9112 has a client read that Node's parser refuses by default: lines that end in LF alone, folded headers, spaces
- * behind a chunk's size, HTTP/1.2. A body has to be whole all the same.
+ * Reads what RFC 9112 has a client read that Node's parser refuses by default: lines that end in LF alone, folded
+ * headers, spaces behind a chunk's size, HTTP/1.2. A body has to be whole all the same.
  */
 const requestLeniently: RequestFunction = (url, options, callback) => {
   const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
@@ -106,14 +106,14 @@ function readCredential(name: string, value: string): string {
 }
 
 /**
- * How long an idle connection is kept, in ms. Below the 5 s after which common servers close one: a POST sent on a connection
- * that the server is just closing may or may not have arrived.
+ * How long an idle connection is kept, in ms. Below the 5 s after which common servers close one: a POST sent on a
+ * connection that the server is just closing may or may not have arrived.
  */
 const IDLE_MS = 4_000;
 
 /**
- * Longest wait for one of a host's several addresses before the next is tried, in ms. Node's default, 250, is shorter than
- * the round trip to a distant host.
+ * Longest wait for one of a host's several addresses before the next is tried, in ms. Node's default, 250, is shorter
+ * than the round trip to a distant host.
  */
 const NEXT_ADDRESS_MS = 1_000;
 
@@ -141,8 +141,9 @@ export function createKeepAliveAgents({ connectMs, idleMs = IDLE_MS }: AgentOpti
 }
 
 /**
- * Agents that open a connection for each request. A server may close an idle connection at the moment at which a request is sent on
- * it, and nobody knows whether that was read. And what comes on it then, a 408 or an answer given twice, is taken for the answer.
+ * Agents that open a connection for each request. A server may close an idle connection at the moment at which a
+ * request is sent on it, and nobody knows whether that was read. And what comes on it then, a 408 or an answer given
+ * twice, is taken for the answer.
  */
 function createFreshAgents({ connectMs }: AgentOptions): Agents {
   const options = { autoSelectFamilyAttemptTimeout: nextAddressMs(connectMs) };
@@ -173,7 +174,10 @@ export interface ExchangeRequest {
   /** A time limit that is shorter than the client's, in ms. */
   readonly withinMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Sent on a connection of its own, as a POST always is: an answer that doesn't name what was asked about must be this request's. */
+  /**
+   * Sent on a connection of its own, as a POST always is: an answer that doesn't name what was asked about must be this
+   * request's.
+   */
   readonly isFresh?: boolean | undefined;
 }
 

@@ -45,9 +45,9 @@ export type ProviderAnswer =
   | { readonly kind: 'undecided'; readonly sent: 'no' | 'perhaps'; readonly reason: string };
 
 /**
- * Client errors by which whoever answers says that it didn't carry out the request: see RFC 9110, 15.5, and RFC 6585. All others may
- * come of a request that was taken: they are about its timing (408, 425, 499), a conflict with what is there already (409, 423, 424),
- * a proxy (407) or a connection (421), or nobody has defined what they mean.
+ * Client errors by which whoever answers says that it didn't carry out the request: see RFC 9110, 15.5, and RFC 6585.
+ * All others may come of a request that was taken: they are about its timing (408, 425, 499), a conflict with what is
+ * there already (409, 423, 424), a proxy (407) or a connection (421), or nobody has defined what they mean.
  */
 const REFUSALS: ReadonlySet<number> = new Set([
   ...[400, 401, 402, 403, 404, 405, 406, 410, 411, 412, 413, 414, 415, 416, 417, 422, 426, 428, 431, 451],
@@ -61,7 +61,8 @@ const PARTIAL_CONTENT = 206;
  * one comes from something in between, and doesn't say what the provider did.
  *
  * @param confidential what the provider's message must not show: see {@link providerText}
- * @param isInitiation whether the request was to make a transaction: an error that names one doesn't prove that there is none
+ * @param isInitiation whether the request was to make a transaction: an error that names one doesn't prove that there
+ *   is none
  */
 export function interpretExchange(
   exchange: Exchange,
@@ -98,8 +99,8 @@ function isRedirect(statusCode: number): boolean {
 }
 
 /**
- * The outcome of an initiating POST. Money may move unless it was refused, was answered 429 in the provider's own form, or was
- * provably never sent. So everything else, and a success that names no transaction, is ambiguous.
+ * The outcome of an initiating POST. Money may move unless it was refused, was answered 429 in the provider's own form,
+ * or was provably never sent. So everything else, and a success that names no transaction, is ambiguous.
  */
 export function interpretInitiation(
   answer: ProviderAnswer,
@@ -163,8 +164,8 @@ export function interpretExpiry(answer: ProviderAnswer, transId: string): Expiry
 
 /**
  * Reads the answer of `GET /transaction/{userId}`. One element that can't be read makes the whole
- * list unavailable: it might be the very transaction that is looked for, and without it the list would seem to have none.
- * Only an element that names another payment is left out when it can't be read.
+ * list unavailable: it might be the very transaction that is looked for, and without it the list would seem to have
+ * none. Only an element that names another payment is left out when it can't be read.
  *
  * @param paymentId the payment whose transactions were requested
  */
@@ -233,7 +234,10 @@ function readTransaction(body: unknown, transId: string): Read {
 const WRAPPERS = ['data', 'transaction', 'payload', 'result', 'response'] as const;
 const MAX_WRAPPERS = 3;
 
-/** Reads one resource, alone, in a list of one, or in an object around it. A list is never unwrapped: it might be one page of several. */
+/**
+ * Reads one resource, alone, in a list of one, or in an object around it. A list is never unwrapped: it might be one
+ * page of several.
+ */
 function readWrapped<T>(schema: z.ZodType<T>, body: unknown, wrappers = 0): T | undefined {
   const read = schema.safeParse(body);
   if (read.success) return read.data;
@@ -262,8 +266,8 @@ function toTransId(text: string): TransId {
 }
 
 /**
- * The part of the provider's transaction that Sanaga keeps. Each field is named here, so that the payer's name and e-mail,
- * and fields that the provider may add, are left out; `reason` is masked, as it may repeat them.
+ * The part of the provider's transaction that Sanaga keeps. Each field is named here, so that the payer's name and
+ * e-mail, and fields that the provider may add, are left out; `reason` is masked, as it may repeat them.
  */
 export function toTransaction(wire: WireTransaction): Transaction {
   return {

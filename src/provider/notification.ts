@@ -5,7 +5,9 @@ import { pathSegment } from './client.js';
 import { paymentIdOf } from './requests.js';
 import { MAX_TRANS_ID } from './schemas.js';
 
-/** What a notification says of one transaction. It names the transaction or the payment at least, and proves nothing. */
+/**
+ * What a notification says of one transaction. It names the transaction or the payment at least, and proves nothing.
+ */
 export interface Named {
   readonly transId?: TransId | undefined;
   readonly status?: ProviderStatus | undefined;
@@ -29,9 +31,9 @@ const MAX_NAMED = 100;
 const MAX_DEPTH = 16;
 
 /**
- * Reads a notification of the provider. Its documentation doesn't show the layout, so a transaction is taken wherever it can be
- * found: alone, in a list, wrapped in other objects, as JSON within a string, or in the fields of a form. As it proves nothing, nothing
- * is lost by a liberal reading, and a payment that isn't told has to wait for its next poll.
+ * Reads a notification of the provider. Its documentation doesn't show the layout, so a transaction is taken wherever
+ * it can be found: alone, in a list, wrapped in other objects, as JSON within a string, or in the fields of a form. As
+ * it proves nothing, nothing is lost by a liberal reading, and a payment that isn't told has to wait for its next poll.
  *
  * @param maxBytes that it may have once it is decompressed
  */
@@ -70,7 +72,10 @@ async function withText([name, value]: [string, string | File]): Promise<[string
   return [name, typeof value === 'string' ? value : await value.text()];
 }
 
-/** The fields of a form, those of each object together: `a[0][id]` and `a[1][id]` are two objects', and so is a field that comes again. */
+/**
+ * The fields of a form, those of each object together: `a[0][id]` and `a[1][id]` are two objects', and so is a field
+ * that comes again.
+ */
 function fieldsByObject(fields: Iterable<readonly [string, string]>): Record<string, string>[] {
   const objects = new Map<string, Record<string, string>[]>();
   for (const [name, value] of fields) {

@@ -32,10 +32,11 @@ const DATE_OR_PHONE = new RegExp(`(${DATE})|\\+?\\p{Nd}(?:${BETWEEN_DIGITS}\\p{N
 /**
  * The provider's text, made safe to show and to keep: one line, at most {@link MAX_PROVIDER_TEXT} characters, without
  * e-mail addresses, without numbers of 8 digits or more that may be phone numbers, and without the confidential
- * parts of the request, however the provider writes them. Names of people that were not in the request aren't recognized.
+ * parts of the request, however the provider writes them. Names of people that were not in the request aren't
+ * recognized.
  *
- * @param confidential the confidential parts of the request; credentials and phone numbers shorter than 6 characters, and
- *   names shorter than 3 letters, are not masked
+ * @param confidential the confidential parts of the request; credentials and phone numbers shorter than 6 characters,
+ *   and names shorter than 3 letters, are not masked
  */
 export function providerText(text: string, confidential: Confidential = {}): string {
   // Decomposed, so that a name is found with or without its accents.
@@ -81,7 +82,10 @@ function namePatterns(name = ''): RegExp[] {
     });
 }
 
-/** To decompose a text takes as long as its runs of marks are, squared: no writing has longer ones (Unicode's stream-safe format). */
+/**
+ * To decompose a text takes as long as its runs of marks are, squared: no writing has longer ones (Unicode's
+ * stream-safe format).
+ */
 const LONG_RUN_OF_MARKS = /(\p{M}{30})\p{M}+/gu;
 
 function decomposed(text: string): string {

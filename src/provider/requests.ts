@@ -22,8 +22,9 @@ export function toPayout(order: PayoutOrder): PayoutRequest {
 const DIRECT = '_direct';
 
 /**
- * The userId of a payment's requests. A direct payment has one beside its id: a link may have been asked for with the same
- * Idempotency-Key before, which no payment was started with, and must not be taken for what came of a request to a phone.
+ * The userId of a payment's requests. A direct payment has one beside its id: a link may have been asked for with the
+ * same Idempotency-Key before, which no payment was started with, and must not be taken for what came of a request to a
+ * phone.
  */
 export function userIdOf(paymentId: string, isDirect: boolean): string {
   return isDirect ? `${paymentId}${DIRECT}` : paymentId;
@@ -36,8 +37,8 @@ export function paymentIdOf(userId: string): string {
 }
 
 /**
- * The payment's own id is sent as externalId and as userId, so that `GET /transaction/{userId}` lists only this payment's
- * transactions, and stays short. The merchant's own externalId and userId are never sent.
+ * The payment's own id is sent as externalId and as userId, so that `GET /transaction/{userId}` lists only this
+ * payment's transactions, and stays short. The merchant's own externalId and userId are never sent.
  */
 function common(order: PaymentOrder) {
   return { amount: order.amount, userId: order.id, externalId: order.id, message: order.message };

@@ -41,7 +41,10 @@ export const statusSchema = z.enum(PROVIDER_STATUSES);
 const emailSchema = z.string().refine((text) => readEmail(text) !== undefined, 'must be an e-mail address');
 /** The longest address that is taken, in characters: browsers and messages take no longer ones. */
 const MAX_ADDRESS = 8_000;
-/** Addresses that people are sent to: only http and https. Parsing a long host of marks takes seconds, so the length is looked at first. */
+/**
+ * Addresses that people are sent to: only http and https. Parsing a long host of marks takes seconds, so the length is
+ * looked at first.
+ */
 const webAddressSchema = z
   .string()
   .max(MAX_ADDRESS, { abort: true })
@@ -74,7 +77,9 @@ export const directPaySchema = z.object({
 });
 export type DirectPayRequest = z.infer<typeof directPaySchema>;
 
-/** Body of `POST /payout`: a phone number is required unless the medium is `platform`, which requires an e-mail address. */
+/**
+ * Body of `POST /payout`: a phone number is required unless the medium is `platform`, which requires an e-mail address.
+ */
 export const payoutSchema = z
   .object({
     amount: amountSchema,
@@ -107,13 +112,19 @@ export type PayoutRequest = z.infer<typeof payoutSchema>;
 /** Body of `POST /expire-pay`. */
 export const expirePaySchema = z.object({ transId: z.string().min(1).max(MAX_TRANS_ID) });
 
-/** A field that the provider may leave out. `null` and an empty text count as left out, too: the interface doesn't say what it sends. */
+/**
+ * A field that the provider may leave out. `null` and an empty text count as left out, too: the interface doesn't say
+ * what it sends.
+ */
 const optional = <Schema extends z.ZodType>(schema: Schema) =>
   z
     .preprocess((value) => (value === '' ? undefined : value), schema.nullish())
     .transform((value) => value ?? undefined);
 
-/** An identifier is text, and the same if it is sent as a number, or with spaces around it. Of a character, it has no half. */
+/**
+ * An identifier is text, and the same if it is sent as a number, or with spaces around it. Of a character, it has no
+ * half.
+ */
 function asText(value: unknown): unknown {
   return typeof value === 'string' || typeof value === 'number' ? String(value).trim().toWellFormed() : value;
 }
@@ -143,7 +154,10 @@ const identifying = optional(z.preprocess(asText, z.string())).transform(
   (value) => value?.slice(0, 200).toWellFormed() || undefined,
 );
 
-/** The Transaction resource: the answer to status and expire, the elements of lists and searches, and the webhook's body. */
+/**
+ * The Transaction resource: the answer to status and expire, the elements of lists and searches, and the webhook's
+ * body.
+ */
 export const transactionSchema = z.object({
   transId: transIdSchema,
   status: oneOf(PROVIDER_STATUSES),

@@ -4,8 +4,9 @@ import { isDay } from '../payments/words/time.js';
 import type { PhoneMedium, ProviderStatus } from '../payments/words/transaction.js';
 
 /**
- * How the provider is asked for all transactions of a day. A search shows 100 at most and has no second page, so that one which
- * may have been cut off is asked again with more filters. What can't be told apart by any filter is named as a gap.
+ * How the provider is asked for all transactions of a day. A search shows 100 at most and has no second page, so that
+ * one which may have been cut off is asked again with more filters. What can't be told apart by any filter is named as
+ * a gap.
  */
 
 /** The statuses that the provider's search can filter by: all but PENDING. Money that has moved comes first. */
@@ -39,8 +40,8 @@ export interface Gap {
   /** `another`: any but those that the day's payments have. */
   readonly amount?: number | 'another' | undefined;
   /**
-   * `full`: there are more than a search shows, and no filter is left. `unreadable`: one of them can't be read. `limit`: too many
-   * searches would have been needed. `unanswered`: the provider gave no answer.
+   * `full`: there are more than a search shows, and no filter is left. `unreadable`: one of them can't be read.
+   * `limit`: too many searches would have been needed. `unanswered`: the provider gave no answer.
    */
   readonly why: 'full' | 'unreadable' | 'limit' | 'unanswered';
 }
@@ -48,8 +49,8 @@ export interface Gap {
 /** How far the search for a day's transactions has come: plain data, so that it can be kept and continued. */
 export interface DaySearch {
   /**
-   * The dates that are asked for: the day alone or, if the provider shows nothing of it that way, those around it as well. Its
-   * interface doesn't say whether the dates of a search belong to it.
+   * The dates that are asked for: the day alone or, if the provider shows nothing of it that way, those around it as
+   * well. Its interface doesn't say whether the dates of a search belong to it.
    */
   readonly range: 'day' | 'around';
   /** Searches to be made, the next one first. */
@@ -71,10 +72,12 @@ export const BEGUN_SEARCH: DaySearch = {
 /**
  * The search after an answer to its next slice.
  *
- * The filters are added in this order: the other way round (which shows twice as many), the status, the medium. What may be left
- * out after that can only be asked for by its exact amount, and the only amounts that are known are those of the day's payments.
+ * The filters are added in this order: the other way round (which shows twice as many), the status, the medium. What
+ * may be left out after that can only be asked for by its exact amount, and the only amounts that are known are those
+ * of the day's payments.
  *
- * @param shown the transactions that the provider has shown, in its order; or that there is one among them that can't be read
+ * @param shown the transactions that the provider has shown, in its order; or that there is one among them that can't
+ *   be read
  * @param amounts the amounts to ask for one by one, when it comes to that, in XAF
  */
 export function afterAnswer(
@@ -90,8 +93,8 @@ export function afterAnswer(
 }
 
 /**
- * Whether a transaction that a search shows is of the day. When the days around it were asked for as well, what was initiated on
- * those isn't. A date that can't be read says nothing, and a time after the date isn't looked at.
+ * Whether a transaction that a search shows is of the day. When the days around it were asked for as well, what was
+ * initiated on those isn't. A date that can't be read says nothing, and a time after the date isn't looked at.
  */
 export function isOfDay(range: DaySearch['range'], day: string, dateInitiated: string | undefined): boolean {
   const initiated = dateInitiated?.slice(0, day.length);
@@ -148,9 +151,9 @@ function gapOf({ status, medium, amount }: Filters, why: Gap['why']): Gap {
 }
 
 /**
- * Whether a list with the newest first and one with the oldest first have reached each other, so that they show everything
- * together: the end of each is the other's end turned round. If the provider's order were none, or the same both ways, they wouldn't
- * be, however much they have in common.
+ * Whether a list with the newest first and one with the oldest first have reached each other, so that they show
+ * everything together: the end of each is the other's end turned round. If the provider's order were none, or the same
+ * both ways, they wouldn't be, however much they have in common.
  */
 function meet(newest: readonly TransId[], oldest: readonly TransId[]): boolean {
   const known = new Set(newest);

@@ -6,8 +6,8 @@ import type { PaymentId, PaymentKind, TransId } from '../payments/words/payment-
 import type { Medium, ProviderStatus, SearchedTransaction, Transaction } from '../payments/words/transaction.js';
 
 /**
- * A day's payments beside what the provider shows of them. It decides nothing: a payment that differs is asked to compare itself
- * with the provider's records, by the rules that every late contradiction is judged by.
+ * A day's payments beside what the provider shows of them. It decides nothing: a payment that differs is asked to
+ * compare itself with the provider's records, by the rules that every late contradiction is judged by.
  */
 
 /** A payment of the day, as it stands; amounts are in XAF. */
@@ -178,8 +178,8 @@ function disagreements(payment: DayPayment, own: Transaction): [DifferenceKind, 
 }
 
 /**
- * Whether the statuses can both be so. FAILED and EXPIRED are the same about money. What hasn't ended moves on, here and there, and
- * the one may be a moment ahead.
+ * Whether the statuses can both be so. FAILED and EXPIRED are the same about money. What hasn't ended moves on, here
+ * and there, and the one may be a moment ahead.
  */
 function agree({ status, final }: DayPayment, shown: ProviderStatus): boolean {
   if (status === shown) return true;

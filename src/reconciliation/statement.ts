@@ -5,7 +5,10 @@ import { dayAfter, isoTime, MINUTE_MS, startOf, TIME_ZONE } from '../payments/wo
 import { describeGap, type Gap } from './day-search.js';
 import { type Finding, movedBy, type StatementLine } from './reconciliation.js';
 
-/** The statement of a day: every payment that was created on it, what the provider shows, and what doesn't agree. Amounts are in XAF. */
+/**
+ * The statement of a day: every payment that was created on it, what the provider shows, and what doesn't agree.
+ * Amounts are in XAF.
+ */
 export interface Statement {
   /** The day in Cameroon, such as `2026-11-21`. */
   readonly date: string;
@@ -64,8 +67,9 @@ export interface MidnightBalance {
 }
 
 /**
- * The closing balance less the opening one, beside what the day's payments come to. The rest isn't an error by itself: money of
- * other days' payments, withdrawals, fees that the provider didn't tell and what only the provider knows of are in it.
+ * The closing balance less the opening one, beside what the day's payments come to. The rest isn't an error by itself:
+ * money of other days' payments, withdrawals, fees that the provider didn't tell and what only the provider knows of
+ * are in it.
  */
 export interface BalanceChange {
   readonly balance: number;
@@ -183,7 +187,10 @@ function changeOf(
   return { balance, payments, rest: balance - payments };
 }
 
-/** The part of a statement that is one merchant's: the services' balances, and what nobody knows of, are the operator's alone. */
+/**
+ * The part of a statement that is one merchant's: the services' balances, and what nobody knows of, are the operator's
+ * alone.
+ */
 export function statementOf(statement: Statement, merchant: string): Statement {
   const payments = statement.payments.filter((line) => line.merchant === merchant);
   const own = (kind: PaymentKind): ServiceStatement => {

@@ -24,7 +24,8 @@ export class RecordCipher {
   }
 
   /**
-   * What {@link seal} made as text. Unlike what is stored, it comes from outside: while there is encryption, plain text is no seal.
+   * What {@link seal} made as text. Unlike what is stored, it comes from outside: while there is encryption, plain text
+   * is no seal.
    *
    * @returns `undefined` for what isn't one, or was changed
    */

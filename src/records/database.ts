@@ -12,8 +12,8 @@ export class RecordsUnavailableError extends Error {
 }
 
 /**
- * How long a connection may take, a statement on it, and both together when a query comes by itself, in ms: a payout waits for it.
- * A database that takes connections and answers nothing is then as good as one that refuses them.
+ * How long a connection may take, a statement on it, and both together when a query comes by itself, in ms: a payout
+ * waits for it. A database that takes connections and answers nothing is then as good as one that refuses them.
  */
 const CONNECT_LIMIT_MS = 5_000;
 const STATEMENT_LIMIT_MS = 5_000;
@@ -23,8 +23,8 @@ const QUERY_LIMIT_MS = 5_000;
 const MIGRATION_LIMIT_MS = 30 * 60_000;
 
 /**
- * How long a transaction of ours may stand still, in ms. The server then ends it, with its lock: it may never hear that its client
- * has died.
+ * How long a transaction of ours may stand still, in ms. The server then ends it, with its lock: it may never hear that
+ * its client has died.
  */
 const IDLE_LIMIT_MS = 15_000;
 
@@ -55,8 +55,8 @@ export interface Database {
    */
   write<T>(transaction: (query: Query) => Promise<T>): Promise<T>;
   /**
-   * Brings the schema up to date, which all others do before their first query. It may be called again, and by several processes
-   * at once.
+   * Brings the schema up to date, which all others do before their first query. It may be called again, and by several
+   * processes at once.
    *
    * @throws {RecordsUnavailableError}
    */
@@ -170,8 +170,9 @@ export function openDatabase(url: string, logger: Logger): Database {
 }
 
 /**
- * Has the server give up a statement, too, when nobody waits for its answer any more: it would go on with it, and the next ones would
- * come on top. A statement and not a parameter of the connection, which poolers such as PgBouncer refuse.
+ * Has the server give up a statement, too, when nobody waits for its answer any more: it would go on with it, and the
+ * next ones would come on top. A statement and not a parameter of the connection, which poolers such as PgBouncer
+ * refuse.
  */
 async function limitStatements(client: pg.ClientBase): Promise<void> {
   await client.query(`SELECT set_config('statement_timeout', '${STATEMENT_LIMIT_MS}', false)`);
@@ -211,8 +212,9 @@ function queryOf(connection: pg.Pool | pg.Client | pg.PoolClient): Query {
 }
 
 /**
- * SQLSTATEs of a mistake of ours: invalid data, a broken constraint, wrong SQL. All others can be put right without us: connections,
- * passwords, missing rights, a database or tables that aren't there yet, a server that is full or is stopping.
+ * SQLSTATEs of a mistake of ours: invalid data, a broken constraint, wrong SQL. All others can be put right without us:
+ * connections, passwords, missing rights, a database or tables that aren't there yet, a server that is full or is
+ * stopping.
  */
 const MISTAKES = /^(22|23|42601|42703|42804|42883)/;
 

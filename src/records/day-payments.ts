@@ -6,7 +6,10 @@ import { createdBetween, listRuns, runsOf } from './list-runs.js';
 import type { PaymentRun } from './payment-record.js';
 import type { Records } from './records.js';
 
-/** Payments by the day that they were created on, as Temporal's index has them and, where it has forgotten them, the records. */
+/**
+ * Payments by the day that they were created on, as Temporal's index has them and, where it has forgotten them, the
+ * records.
+ */
 
 /** Rows that one query of the records gives. */
 const ROWS_PER_QUERY = 1_000;
@@ -20,7 +23,10 @@ export interface DayPayments {
   readonly cutOff: boolean;
 }
 
-/** What is held of a run while a day is read. Its memo isn't: nothing here reads it, and a busy day's would fill the memory. */
+/**
+ * What is held of a run while a day is read. Its memo isn't: nothing here reads it, and a busy day's would fill the
+ * memory.
+ */
 interface RunOfDay extends DayPayment {
   readonly startedAt: number;
   readonly closedAt: number | undefined;
@@ -64,8 +70,8 @@ export async function paymentsOfDay(
 }
 
 /**
- * Forgets all but so many payments, those that were created first, once there are twice as many: a day of any size finds room, and
- * isn't sorted for each page.
+ * Forgets all but so many payments, those that were created first, once there are twice as many: a day of any size
+ * finds room, and isn't sorted for each page.
  */
 function forgetLater(latest: Map<PaymentId, RunOfDay>, held: number): void {
   if (latest.size <= 2 * held) return;

@@ -39,7 +39,10 @@ type MakeCall = <T>(call: () => Promise<T>) => Promise<T>;
 
 const PAYMENTS = `WorkflowType IN (${WORKFLOW_TYPES.map((type) => `"${type}"`).join(', ')})`;
 
-/** Runs that ended at or after `from` and before `to` (ms since the epoch); of those that continued as new, the last alone. */
+/**
+ * Runs that ended at or after `from` and before `to` (ms since the epoch); of those that continued as new, the last
+ * alone.
+ */
 export function endedBetween(from: number, to: number): string {
   return (
     `${PAYMENTS} AND ExecutionStatus != "Running" AND ExecutionStatus != "ContinuedAsNew" ` +
@@ -67,14 +70,15 @@ export function runsOf(ids: readonly PaymentId[]): string {
 }
 
 /**
- * Open runs of whose payments merchants were to be notified of something: the first time gives each a {@link attributes.final}, if need
- * be false, which it keeps, whatever its status becomes. The index doesn't know what has yet to be delivered.
+ * Open runs of whose payments merchants were to be notified of something: the first time gives each a {@link
+ * attributes.final}, if need be false, which it keeps, whatever its status becomes. The index doesn't know what has yet
+ * to be delivered.
  */
 export const TOLD_PAYMENTS = `${PAYMENTS} AND ExecutionStatus = "Running" AND ${attributes.final.name} IS NOT NULL`;
 
 /**
- * Runs of payments with a notification that nobody sends any more: it was given up, or its payment's workflow was stopped. An earlier run
- * of a payment that was opened again says what was so then.
+ * Runs of payments with a notification that nobody sends any more: it was given up, or its payment's workflow was
+ * stopped. An earlier run of a payment that was opened again says what was so then.
  */
 export const UNDELIVERED_PAYMENTS =
   `${PAYMENTS} AND ExecutionStatus != "ContinuedAsNew" AND (${attributes.givenUp.name} = true OR ` +

@@ -5,15 +5,21 @@ import { RecordsUnavailableError } from './database.js';
 /** Statements that are held at most, one that is being opened among them. */
 const MAX_HELD = 2;
 
-/** For how long the last ones are held after one was opened, in ms: a merchant's programs, and many merchants, read a day at about the same time. */
+/**
+ * For how long the last ones are held after one was opened, in ms: a merchant's programs, and many merchants, read a
+ * day at about the same time.
+ */
 const HELD_MS = 30_000;
 
-/** How long a reader waits for its turn, in ms. A database that hangs would otherwise have each wait for all before it. */
+/**
+ * How long a reader waits for its turn, in ms. A database that hangs would otherwise have each wait for all before it.
+ */
 const MAX_WAIT_MS = 10_000;
 
 /**
- * Has statements opened one at a time in this process, and holds the last ones for other readers. That of a busy day has 20 MB, of
- * all merchants. However many read it at once, they neither fill the memory nor take the connections that payouts need.
+ * Has statements opened one at a time in this process, and holds the last ones for other readers. That of a busy day
+ * has 20 MB, of all merchants. However many read it at once, they neither fill the memory nor take the connections that
+ * payouts need.
  */
 export class OpenedStatements {
   readonly #turns = new PQueue({ concurrency: 1 });

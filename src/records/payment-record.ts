@@ -43,7 +43,10 @@ export function payersOf({ state: { order } }: RecordContent): string[] {
   return [phone, order.email?.toLowerCase()].filter((one) => one !== undefined && one !== '') as string[];
 }
 
-/** A mobile operator's reference that payments can be looked for by. The provider limits neither its length nor its characters. */
+/**
+ * A mobile operator's reference that payments can be looked for by. The provider limits neither its length nor its
+ * characters.
+ */
 export const REFERENCE = /^[!-~]{1,200}$/;
 
 /** The mobile operator's reference, if payments can be looked for by it. */
@@ -52,9 +55,9 @@ export function referenceOf({ payment: { financialTransId } }: RecordContent): s
 }
 
 /**
- * A record without what tells who has paid: phone, name, e-mail address, message, metadata, the address to return to and the
- * merchant's identifier of the customer. What was paid, when, how and for which order stays, and so do the references that the
- * provider and the mobile operator have given it.
+ * A record without what tells who has paid: phone, name, e-mail address, message, metadata, the address to return to
+ * and the merchant's identifier of the customer. What was paid, when, how and for which order stays, and so do the
+ * references that the provider and the mobile operator have given it.
  */
 export function withoutPayer(record: PaymentRecord): PaymentRecord {
   const { content, indexed } = record;

@@ -14,8 +14,8 @@ import { orphaned, type RecordContent } from './payment-record.js';
 const memoSchema = z.object({ fingerprint: z.string(), requestId: z.string() });
 
 /**
- * The payment as its run has left it, or as it is now. `undefined` for an open run that has something to do at this moment, or
- * has just ended: it is read later.
+ * The payment as its run has left it, or as it is now. `undefined` for an open run that has something to do at this
+ * moment, or has just ended: it is read later.
  *
  * @throws Error when it can't be read.
  */
@@ -68,8 +68,8 @@ async function readStart(
 }
 
 /**
- * A query of a payment. It waits for a worker that replays this one payment, and may never be answered, for want of a key, say: a
- * query that takes too long doesn't show that Temporal is away.
+ * A query of a payment. It waits for a worker that replays this one payment, and may never be answered, for want of a
+ * key, say: a query that takes too long doesn't show that Temporal is away.
  */
 async function queried<T>(client: Client, stop: AbortSignal | undefined, query: () => Promise<T>): Promise<T> {
   try {
@@ -80,7 +80,10 @@ async function queried<T>(client: Client, stop: AbortSignal | undefined, query: 
   }
 }
 
-/** Codes of a Temporal that is away, or too slow. The others may be its answer to one payment that it can't read, for good. */
+/**
+ * Codes of a Temporal that is away, or too slow. The others may be its answer to one payment that it can't read, for
+ * good.
+ */
 const AWAY: ReadonlySet<grpc> = new Set([
   grpc.UNAVAILABLE,
   grpc.CANCELLED,

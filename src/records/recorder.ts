@@ -43,8 +43,8 @@ const USUAL_PACE: RecorderPace = {
 };
 
 /**
- * The time whose ends one round reads, so that the oldest of a long backlog are safe first: within a window, Temporal lists the
- * latest first. After a window of few ends, the next is twice as wide, up to a day.
+ * The time whose ends one round reads, so that the oldest of a long backlog are safe first: within a window, Temporal
+ * lists the latest first. After a window of few ends, the next is twice as wide, up to a day.
  */
 const WINDOW_MS = 6 * HOUR_MS;
 const MAX_WINDOW_MS = DAY_MS;
@@ -73,9 +73,9 @@ export interface RecorderOptions {
 }
 
 /**
- * Writes payments down when they have ended, and what open ones tell their merchants. It asks Temporal for both again and again:
- * payments know nothing of it, and none waits for it. Of several recorders, one works at a time. It may be killed at any moment,
- * and the next goes on from what was written.
+ * Writes payments down when they have ended, and what open ones tell their merchants. It asks Temporal for both again
+ * and again: payments know nothing of it, and none waits for it. Of several recorders, one works at a time. It may be
+ * killed at any moment, and the next goes on from what was written.
  *
  * Resolves when `stop` is aborted; never rejects.
  */
@@ -220,7 +220,10 @@ class Recorder {
     return count;
   }
 
-  /** Writes payments together. One that the database won't have must not keep out all others: each is then tried by itself. */
+  /**
+   * Writes payments together. One that the database won't have must not keep out all others: each is then tried by
+   * itself.
+   */
   async #write(records: readonly PaymentRecord[]): Promise<void> {
     try {
       await this.#records.write(records);
@@ -276,7 +279,10 @@ class Recorder {
   }
 }
 
-/** When to begin again what was begun at a time and has ended now: what takes long comes less often, so as not to be all that is done. */
+/**
+ * When to begin again what was begun at a time and has ended now: what takes long comes less often, so as not to be all
+ * that is done.
+ */
 function nextAt(begunAt: number, everyMs: number): number {
   const now = Date.now();
   return Math.max(begunAt + everyMs, now + REST_FACTOR * (now - begunAt));

@@ -73,7 +73,10 @@ export interface RecorderState {
   readonly recordedUntil: number | undefined;
 }
 
-/** An encryption key is missing without which a payer's data can't be erased whole. The message says which, and what to do. */
+/**
+ * An encryption key is missing without which a payer's data can't be erased whole. The message says which, and what to
+ * do.
+ */
 export class MissingKeyError extends Error {
   override readonly name = 'MissingKeyError';
 }
@@ -87,8 +90,8 @@ export interface Erasure {
 }
 
 /**
- * The records: what is known of payments for good, when Temporal has long forgotten them. They are PostgreSQL tables. The
- * payment itself is encrypted; what Temporal's index has of it isn't, nor is the mobile operator's reference.
+ * The records: what is known of payments for good, when Temporal has long forgotten them. They are PostgreSQL tables.
+ * The payment itself is encrypted; what Temporal's index has of it isn't, nor is the mobile operator's reference.
  *
  * All methods throw {@link RecordsUnavailableError} when the database can't be reached.
  */
@@ -123,8 +126,8 @@ export class Records {
   }
 
   /**
-   * Whether there is such a payment, which is what an Idempotency-Key comes to. While the database doesn't answer, one call at a
-   * time waits for it, and the others fail at once: they come from those who want to pay.
+   * Whether there is such a payment, which is what an Idempotency-Key comes to. While the database doesn't answer, one
+   * call at a time waits for it, and the others fail at once: they come from those who want to pay.
    */
   async has(id: PaymentId): Promise<boolean> {
     if (this.#isAway && this.#isProbed) throw new RecordsUnavailableError('the records do not answer');
@@ -252,8 +255,8 @@ export class Records {
   /**
    * Those of the runs that aren't recorded as they are now.
    *
-   * @param again when a run was recorded before this (ms since the epoch), it is to be read again though nothing shows a change,
-   * if it was open then or couldn't be read
+   * @param again when a run was recorded before this (ms since the epoch), it is to be read again though nothing shows
+   *   a change, if it was open then or couldn't be read
    */
   async missing<Run extends PaymentRun>(runs: readonly Run[], again: number): Promise<Run[]> {
     if (runs.length === 0) return [];
@@ -271,7 +274,8 @@ export class Records {
         this.logger.error({ paymentId: run.id }, UNRECORDED);
         return false;
       }
-      // Temporal, restored from a backup, has runs end again. What was stopped then is less than what it had come to before.
+      // Temporal, restored from a backup, has runs end again. What was stopped then is less than what it had come to
+      // before.
       const closedAt = row.closed_at?.getTime();
       if (isLater(run.closedAt, closedAt) && !run.stopped) return true;
       if (row.run_id !== run.runId) {
@@ -284,9 +288,9 @@ export class Records {
   }
 
   /**
-   * Writes payments down, with what their merchants are notified of. To write one again changes nothing; a run that is older
-   * than what is recorded changes nothing either, unless it has ended later, by itself. Nor does another payment under the id of one
-   * that was paid: a link that was made while nobody could tell that its key was an old one.
+   * Writes payments down, with what their merchants are notified of. To write one again changes nothing; a run that is
+   * older than what is recorded changes nothing either, unless it has ended later, by itself. Nor does another payment
+   * under the id of one that was paid: a link that was made while nobody could tell that its key was an old one.
    */
   async write(records: readonly PaymentRecord[]): Promise<void> {
     if (records.length === 0) return;
@@ -297,12 +301,12 @@ export class Records {
   }
 
   /**
-   * Erases a payer's personal data from all that is recorded, and from what will be recorded later of payments that were
-   * created until now.
+   * Erases a payer's personal data from all that is recorded, and from what will be recorded later of payments that
+   * were created until now.
    *
    * @param payer a phone number as nine digits, or an e-mail address in lower case
-   * @throws {MissingKeyError} when some of the payer's records may be found or read only with a key that is gone. Nothing is
-   *   erased then.
+   * @throws {MissingKeyError} when some of the payer's records may be found or read only with a key that is gone.
+   *   Nothing is erased then.
    */
   async erase(payer: string): Promise<Erasure> {
     return await this.database.write(async (query) => {
@@ -337,7 +341,10 @@ export class Records {
     return record.id;
   }
 
-  /** Writes records of different payments, each table with one statement: until they are written, an embedded database answers nobody else. */
+  /**
+   * Writes records of different payments, each table with one statement: until they are written, an embedded database
+   * answers nobody else.
+   */
   async #write(query: Query, given: readonly PaymentRecord[], keyIds: readonly string[]): Promise<void> {
     const erased = await this.#erasedOf(query, given, keyIds);
     const records = given.map((record) => (erased.has(record.id) ? withoutPayer(record) : record));
@@ -385,7 +392,10 @@ export class Records {
     );
   }
 
-  /** The columns of a payment, in the order of its INSERT. PostgreSQL takes the text `now` for the time of the transaction. */
+  /**
+   * The columns of a payment, in the order of its INSERT. PostgreSQL takes the text `now` for the time of the
+   * transaction.
+   */
   async #toRow(record: PaymentRecord, isErased: boolean, keyIds: readonly string[]): Promise<readonly SqlValue[]> {
     const { id, merchant, indexed, content } = record;
     const payers = isErased || content === undefined ? [] : payersOf(content);
@@ -404,7 +414,9 @@ export class Records {
     ];
   }
 
-  /** The payments of which personal data was erased, or is the data of a payer who was, later than they were created. */
+  /**
+   * The payments of which personal data was erased, or is the data of a payer who was, later than they were created.
+   */
   async #erasedOf(
     query: Query,
     records: readonly PaymentRecord[],
@@ -459,7 +471,10 @@ export class Records {
   }
 
   /** A record that can't be opened is one whose content isn't known. */
-  /** A place in the feed of events as an opaque text: the position itself would tell merchants how many events all of them have. */
+  /**
+   * A place in the feed of events as an opaque text: the position itself would tell merchants how many events all of
+   * them have.
+   */
   async toEventCursor(position: number): Promise<string> {
     return (await this.cipher.seal(`event ${position}`)).toString('base64url');
   }
@@ -488,7 +503,10 @@ export class Records {
   }
 }
 
-/** The records in groups in which no payment is twice, which one statement couldn't write: several runs of it may have ended. */
+/**
+ * The records in groups in which no payment is twice, which one statement couldn't write: several runs of it may have
+ * ended.
+ */
 function distinct(records: readonly PaymentRecord[]): readonly (readonly PaymentRecord[])[] {
   const groups: Map<PaymentId, PaymentRecord>[] = [];
   for (const record of records) {

@@ -22,8 +22,8 @@ export interface StatementsState {
   /** The latest statement of the latest day that has one. */
   readonly latest: StatementSummary | undefined;
   /**
-   * From when on statements are due, in ms since the epoch: since there is a first payment, and the records can hold statements.
-   * `undefined` before the first payment.
+   * From when on statements are due, in ms since the epoch: since there is a first payment, and the records can hold
+   * statements. `undefined` before the first payment.
    */
   readonly dueSince: number | undefined;
 }
@@ -32,8 +32,8 @@ export interface StatementsState {
 const MAX_PART_DAYS = 30;
 
 /**
- * The statements of days, and what the runs that make them have come to so far. What they hold of payments is encrypted, as
- * payments themselves are.
+ * The statements of days, and what the runs that make them have come to so far. What they hold of payments is
+ * encrypted, as payments themselves are.
  *
  * All methods throw {@link RecordsUnavailableError} when the database can't be reached.
  */
@@ -79,7 +79,8 @@ export class Statements {
   }
 
   /**
-   * Keeps a statement as the next version of its day, and forgets the run's parts. A run that has published gets its statement back.
+   * Keeps a statement as the next version of its day, and forgets the run's parts. A run that has published gets its
+   * statement back.
    *
    * @param make the statement as this version
    */
@@ -170,8 +171,8 @@ export class Statements {
 const AT_ONCE = 500;
 
 /**
- * A statement as lines of JSON: the first has all but payments and differences, and each of the others some of these. Others have their
- * turn between two lines: whole, a busy day's takes a third of a second to write, and to read.
+ * A statement as lines of JSON: the first has all but payments and differences, and each of the others some of these.
+ * Others have their turn between two lines: whole, a busy day's takes a third of a second to write, and to read.
  */
 async function toLines({ payments, differences, ...rest }: Statement): Promise<string> {
   const lines = [JSON.stringify(rest)];

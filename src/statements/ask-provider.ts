@@ -7,7 +7,10 @@ import type { SearchedTransaction, Transaction } from '../payments/words/transac
 import type { ProviderClient, SearchQuery } from '../provider/client.js';
 import { isUnreadable } from '../provider/interpret.js';
 
-/** What statements ask of the provider's services. The status of a transaction isn't among it: that budget is the payments'. */
+/**
+ * What statements ask of the provider's services. The status of a transaction isn't among it: that budget is the
+ * payments'.
+ */
 export type StatementProviders = Readonly<
   Record<Service, Pick<ProviderClient, 'search' | 'transactionsOf' | 'balance'>>
 >;
@@ -20,7 +23,8 @@ const MAX_THROTTLED_PAUSE_MS = 60_000;
 /**
  * Asks the provider on behalf of a statement, one question at a time with a pause before each, from within an activity.
  *
- * All methods throw an ApplicationFailure when the provider gives no answer, with which the activity is tried again later.
+ * All methods throw an ApplicationFailure when the provider gives no answer, with which the activity is tried again
+ * later.
  */
 export class ProviderQuestions {
   constructor(
@@ -36,7 +40,10 @@ export class ProviderQuestions {
     throw noAnswer(answer);
   }
 
-  /** All transactions of a payment, by link and straight to a phone; `undefined` when the provider refuses to list them, or one can't be read. */
+  /**
+   * All transactions of a payment, by link and straight to a phone; `undefined` when the provider refuses to list them,
+   * or one can't be read.
+   */
   async transactionsOf(service: Service, id: PaymentId): Promise<readonly Transaction[] | undefined> {
     const lists = service === 'collection' ? [false, true] : [false];
     const found: Transaction[] = [];

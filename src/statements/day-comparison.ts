@@ -49,11 +49,11 @@ export interface DayComparison {
 }
 
 /**
- * Compares a day's payments with what the provider shows. A payment that differs is looked at again, first at the provider's and
- * then here, because it may have moved on between the two.
+ * Compares a day's payments with what the provider shows. A payment that differs is looked at again, first at the
+ * provider's and then here, because it may have moved on between the two.
  *
- * A transaction of another day's payment isn't this day's. It is only looked at whether that payment contradicts it, as when a
- * second one was made a day later.
+ * A transaction of another day's payment isn't this day's. It is only looked at whether that payment contradicts it, as
+ * when a second one was made a day later.
  */
 export async function compareDay(
   payments: readonly DayPayment[],
@@ -129,7 +129,10 @@ export class ShownTransactions {
     return ofPayment(payment, [...(list ?? []), ...searched]);
   }
 
-  /** What was shown and isn't the payments' own: transactions of other days' payments that may contradict them, and of none. */
+  /**
+   * What was shown and isn't the payments' own: transactions of other days' payments that may contradict them, and of
+   * none.
+   */
   async beside(
     payments: readonly DayPayment[],
     { paymentsWith, isHeld }: Surroundings,
@@ -166,7 +169,10 @@ function groupedBy<Key>(
   return groups;
 }
 
-/** What it was made for, unless that looks like a phone number or an address: the one who made it may have put one there. */
+/**
+ * What it was made for, unless that looks like a phone number or an address: the one who made it may have put one
+ * there.
+ */
 function masked({ service, transaction }: Stranger): Stranger {
   const { externalId } = transaction;
   if (externalId === undefined || parsePaymentId(externalId) !== undefined) return { service, transaction };

@@ -7,15 +7,18 @@ import type { PaymentId } from '../payments/words/payment-id.js';
 import type { Finding } from '../reconciliation/reconciliation.js';
 import type { Difference } from '../reconciliation/statement.js';
 
-/** Payments that one statement has checked, and transactions that it shows on the desk: a person has to look at each. */
+/**
+ * Payments that one statement has checked, and transactions that it shows on the desk: a person has to look at each.
+ */
 const MAX_CHECKED = 200;
 const MAX_SHOWN = 50;
 
 type Handled = Omit<Difference, keyof Finding>;
 
 /**
- * Does what a day's findings call for. A payment that differs compares itself with the provider's records, as it does when an operator
- * asks for it: if its outcome is contradicted, it goes to REVIEW. A transaction that nobody knows is shown to operators.
+ * Does what a day's findings call for. A payment that differs compares itself with the provider's records, as it does
+ * when an operator asks for it: if its outcome is contradicted, it goes to REVIEW. A transaction that nobody knows is
+ * shown to operators.
  *
  * It may be done again: a payment that is checked twice is the same, and a transaction is shown once.
  */

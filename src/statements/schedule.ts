@@ -6,8 +6,8 @@ import { MAX_STATEMENT_RUN, STATEMENT_SCHEDULE_ID, STATEMENT_WORKFLOW_TYPE } fro
 const CATCH_UP = '7 days';
 
 /**
- * Has Temporal start the statement of each day when it has ended. It may be called by every worker at its start: there is one
- * schedule, and one that an operator has paused stays paused.
+ * Has Temporal start the statement of each day when it has ended. It may be called by every worker at its start: there
+ * is one schedule, and one that an operator has paused stays paused.
  */
 export async function scheduleStatements(client: Client, taskQueue: string): Promise<void> {
   const { spec, action, policies } = scheduleOf(taskQueue);

@@ -91,16 +91,18 @@ const PROBE_LIMIT_MS = 2_000;
 const RECONNECT_MS = { first: 100, max: 2_000 };
 
 /**
- * The largest answer that is taken, in bytes: far above what Temporal has of one payment, and what a process can hold many times. gRPC's
- * own is 4 MiB, which the memos of a page of payments exceed; the SDK means to raise it, and misspells the option.
+ * The largest answer that is taken, in bytes: far above what Temporal has of one payment, and what a process can hold
+ * many times. gRPC's own is 4 MiB, which the memos of a page of payments exceed; the SDK means to raise it, and
+ * misspells the option.
  */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 /**
- * A client for the API. It connects at its first call, so the process can start while Temporal is down. A call then fails
- * within about a second with gRPC's UNAVAILABLE (`isGrpcServiceError(error.cause ?? error)`, code 14) instead of after the
- * SDK's ten tries, so that the API can answer 503 at once. The client reconnects within two seconds of Temporal's return.
- * It doesn't notice a server that drops packets silently: give calls a deadline with `connection.withDeadline`.
+ * A client for the API. It connects at its first call, so the process can start while Temporal is down. A call then
+ * fails within about a second with gRPC's UNAVAILABLE (`isGrpcServiceError(error.cause ?? error)`, code 14) instead of
+ * after the SDK's ten tries, so that the API can answer 503 at once. The client reconnects within two seconds of
+ * Temporal's return. It doesn't notice a server that drops packets silently: give calls a deadline with
+ * `connection.withDeadline`.
  */
 export function connectClient(
   target: TemporalTarget,
@@ -132,8 +134,8 @@ export function lazyConnection(
 }
 
 /**
- * The SDK's retries of failed calls, until the connection is closed. A retry comes from a timer. On a closed connection gRPC
- * throws there, where nobody can catch it, and the process would end; here, the call fails with CANCELLED instead.
+ * The SDK's retries of failed calls, until the connection is closed. A retry comes from a timer. On a closed connection
+ * gRPC throws there, where nobody can catch it, and the process would end; here, the call fails with CANCELLED instead.
  */
 export function retryUntilClosed(options?: Parameters<typeof defaultGrpcRetryOptions>[0]): grpc.Interceptor[] {
   const usual = defaultGrpcRetryOptions(options);
@@ -181,8 +183,9 @@ function failedCall(details: string): ConstructorParameters<typeof grpc.Intercep
 }
 
 /**
- * Makes a call to Temporal that ends when `stop` is aborted, for a signal that outlives the call. The SDK's own `withAbortSignal`
- * leaves a listener on its signal, which keeps the call with all that was answered for as long as there is the signal.
+ * Makes a call to Temporal that ends when `stop` is aborted, for a signal that outlives the call. The SDK's own
+ * `withAbortSignal` leaves a listener on its signal, which keeps the call with all that was answered for as long as
+ * there is the signal.
  */
 export async function endingWith<T>(
   client: Pick<Client, 'withAbortSignal'>,
@@ -243,8 +246,9 @@ export async function workflowPollers(
 ) {
   const taskQueueType = TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW;
   const request = { namespace, taskQueue: { name: taskQueue }, taskQueueType };
-  // Asked plainly, Temporal names those that it has seen at the first of the queue's partitions, which are not all of several workers.
-  // In its "enhanced" mode, which not every server has, it names those of all partitions, but of the versions that it was asked for alone.
+  // Asked plainly, Temporal names those that it has seen at the first of the queue's partitions, which are not all of
+  // several workers. In its "enhanced" mode, which not every server has, it names those of all partitions, but of the
+  // versions that it was asked for alone.
   const enhanced = {
     ...request,
     apiMode: DescribeTaskQueueMode.DESCRIBE_TASK_QUEUE_MODE_ENHANCED,

@@ -17,8 +17,8 @@ export interface EncryptionKey {
 }
 
 /**
- * Where keys come from: a file of them ({@link keysOf}), or a key management service. The ids are the source's own: one that hands
- * out data keys can make a data key's encrypted form its id, and needs to store none of them.
+ * Where keys come from: a file of them ({@link keysOf}), or a key management service. The ids are the source's own: one
+ * that hands out data keys can make a data key's encrypted form its id, and needs to store none of them.
  */
 export interface KeySource {
   /** The key to encrypt with now. */
@@ -82,8 +82,8 @@ export function encryptionOf(
 }
 
 /**
- * Thrown for a payload that can't be decrypted, and by nothing else: an activity that fails with it was never begun. The message says
- * which key it needs, and what to do.
+ * Thrown for a payload that can't be decrypted, and by nothing else: an activity that fails with it was never begun.
+ * The message says which key it needs, and what to do.
  */
 export class DecryptionError extends Error {
   // Temporal's SDK takes it as the type of the failure that the error becomes.
@@ -109,9 +109,10 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Encrypts payloads before they leave the process, and decrypts those that come in. The whole payload is encrypted, its own metadata
- * included. Its data is then the nonce, the ciphertext and the tag, one after the other; its metadata, which names the key, is
- * authenticated with it. Payloads that aren't encrypted stay as they are, so that histories from before can be read.
+ * Encrypts payloads before they leave the process, and decrypts those that come in. The whole payload is encrypted, its
+ * own metadata included. Its data is then the nonce, the ciphertext and the tag, one after the other; its metadata,
+ * which names the key, is authenticated with it. Payloads that aren't encrypted stay as they are, so that histories
+ * from before can be read.
  */
 export class EncryptionCodec implements PayloadCodec {
   constructor(private readonly encryption: Encryption) {}

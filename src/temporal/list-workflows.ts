@@ -21,8 +21,8 @@ interface ListRequest {
 }
 
 /**
- * The runs that a query finds, a page at a time. A page that is too large to be sent or received is asked for again with half as many,
- * down to one; so are those after it.
+ * The runs that a query finds, a page at a time. A page that is too large to be sent or received is asked for again
+ * with half as many, down to one; so are those after it.
  *
  * @param call makes each call to Temporal, within the time that it may take
  */

@@ -74,9 +74,9 @@ async function findMissing(connection: OperatorConnection, namespace: string) {
 }
 
 /**
- * How long namespaces keep ended payments at least, in days. For so long, they can wait to be recorded. Without records, an
- * Idempotency-Key holds exactly as long as Temporal keeps the workflow, so this is also how long a merchant may repeat a request
- * without paying twice.
+ * How long namespaces keep ended payments at least, in days. For so long, they can wait to be recorded. Without
+ * records, an Idempotency-Key holds exactly as long as Temporal keeps the workflow, so this is also how long a merchant
+ * may repeat a request without paying twice.
  */
 export const RETENTION_DAYS = 30;
 
@@ -136,13 +136,14 @@ export interface SetupConnection extends CheckedConnection {
 }
 
 /**
- * What a namespace lacks; empty when it has all that payments need. Makes two calls to Temporal, few enough for readiness
- * probes.
+ * What a namespace lacks; empty when it has all that payments need. Makes two calls to Temporal, few enough for
+ * readiness probes.
  *
  * Both matter for money: Idempotency-Keys hold until Temporal deletes the ended payment unrecorded, and a payment that
  * can't set a search attribute fails the same workflow task again and again, and repeats all that the task does.
  *
- * @throws ServiceError of gRPC when Temporal doesn't answer, or when one of its services doesn't know a new namespace yet.
+ * @throws ServiceError of gRPC when Temporal doesn't answer, or when one of its services doesn't know a new namespace
+ *   yet.
  */
 export async function findSetupGaps(connection: CheckedConnection, namespace: string): Promise<SetupGap[]> {
   const described = await describe(connection, namespace);
@@ -162,8 +163,8 @@ export interface SetupResult {
 
 /**
  * Adds what a namespace lacks, as far as this client may: search attributes and a longer retention, never the namespace
- * itself. It may be called again, and from several processes at once. It waits some seconds for Temporal to take search attributes
- * that it lists already, which were added a moment ago; until then it would refuse payments.
+ * itself. It may be called again, and from several processes at once. It waits some seconds for Temporal to take search
+ * attributes that it lists already, which were added a moment ago; until then it would refuse payments.
  *
  * @throws ServiceError of gRPC when Temporal doesn't answer.
  */
@@ -321,8 +322,8 @@ async function takes(
 }
 
 /**
- * Resolves when Temporal takes the search attributes, after {@link TAKEN_LIMIT_MS} at the latest, or when it doesn't say. A
- * payment that comes too early all the same is refused as unavailable, and not begun.
+ * Resolves when Temporal takes the search attributes, after {@link TAKEN_LIMIT_MS} at the latest, or when it doesn't
+ * say. A payment that comes too early all the same is refused as unavailable, and not begun.
  */
 async function untilTaken(connection: CheckedConnection, namespace: string): Promise<void> {
   const end = Date.now() + TAKEN_LIMIT_MS;

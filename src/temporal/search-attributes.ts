@@ -1,8 +1,8 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 
 /**
- * The search attributes of every payment's workflow. They hold no personal data: they aren't encrypted, and anyone who may list
- * workflows can read them.
+ * The search attributes of every payment's workflow. They hold no personal data: they aren't encrypted, and anyone who
+ * may list workflows can read them.
  *
  * This file is imported by workflow code, so it may import nothing but `@temporalio/common`.
  */

@@ -4,11 +4,14 @@ import { parsePaymentId } from '../payments/words/payment-id.js';
 import { DecryptionError } from '../temporal/encryption.js';
 
 /*
- * What Temporal's SDK logs, in our own log: the lines of the worker, of activities and workflows, and of the SDK's core, which by
- * itself writes to the console.
+ * What Temporal's SDK logs, in our own log: the lines of the worker, of activities and workflows, and of the SDK's
+ * core, which by itself writes to the console.
  */
 
-/** The options of Temporal's runtime that lead its log to ours. The SDK holds each line back for 100 ms, to sort them by time. */
+/**
+ * The options of Temporal's runtime that lead its log to ours. The SDK holds each line back for 100 ms, to sort them by
+ * time.
+ */
 export function loggingRuntime(logger: Logger): RuntimeOptions {
   return {
     logger: temporalLogger(logger),
@@ -25,8 +28,8 @@ const NO_WORKFLOWS = 'No workflows registered';
 const UNSHOWN = ['task', 'taskEncoded', 'workflowInfo'] as const;
 
 /**
- * Writes the SDK's log lines to our logger. A payment's id is called `paymentId` and an error `err`, as in the API's log: pino
- * writes an error under another name without its message.
+ * Writes the SDK's log lines to our logger. A payment's id is called `paymentId` and an error `err`, as in the API's
+ * log: pino writes an error under another name without its message.
  */
 function temporalLogger(logger: Logger): DefaultLogger {
   return new DefaultLogger('INFO', ({ level, message, meta = {} }) => {
@@ -50,8 +53,8 @@ function workflowOf(error: unknown): string | undefined {
 }
 
 /**
- * Whether the core has made this failure of a workflow task itself, such as that of a workflow that doesn't replay. It quotes other
- * failures, too, which can hold what a payment was asked for; the worker logs those by itself, as errors.
+ * Whether the core has made this failure of a workflow task itself, such as that of a workflow that doesn't replay. It
+ * quotes other failures, too, which can hold what a payment was asked for; the worker logs those by itself, as errors.
  */
 function isOfCore(failure: unknown): boolean {
   return typeof failure === 'string' && failure.includes('encoded_attributes: None');

@@ -15,7 +15,8 @@ import {
 import type { PaymentRequest, PaymentSinks } from '../workflows/metrics.js';
 
 /*
- * What a worker measures beside the calls to the provider: payments, deliveries to merchants, and the metrics of Temporal's SDK.
+ * What a worker measures beside the calls to the provider: payments, deliveries to merchants, and the metrics of
+ * Temporal's SDK.
  */
 
 const SECOND = 1;
@@ -143,7 +144,8 @@ export function measuredNotifier({ notifyMerchant }: MerchantNotifier, registry:
 const MAX_PORT_TRIES = 5;
 
 /**
- * Installs Temporal's runtime with the SDK's metrics on: it serves them on a port of its own, at this machine's loopback address.
+ * Installs Temporal's runtime with the SDK's metrics on: it serves them on a port of its own, at this machine's
+ * loopback address.
  *
  * @returns reads them, in Prometheus's text format
  */
@@ -166,8 +168,8 @@ export async function installMeasuredRuntime(options: RuntimeOptions): Promise<(
 }
 
 /**
- * Puts those of the SDK's counters at 0 that alerts go by, with the very labels that they will have. By itself the SDK shows a
- * counter once it has counted something, so that an alert would miss the first.
+ * Puts those of the SDK's counters at 0 that alerts go by, with the very labels that they will have. By itself the SDK
+ * shows a counter once it has counted something, so that an alert would miss the first.
  */
 export function startSdkCounters(meter: MetricMeter, namespace: string, taskQueue: string): void {
   const failed = meter.createCounter('temporal_workflow_task_execution_failed', undefined, FAILED_TASKS);

@@ -4,8 +4,9 @@ import type { PaymentId } from '../payments/words/payment-id.js';
 import { listRuns, payoutsOfDay } from '../records/list-runs.js';
 
 /**
- * An activity: the payouts that Temporal's index has of a merchant's day: what a day's count begins with, in case somebody has deleted the
- * workflow that had counted them. As long as the index can't be read it fails: a limit that began with nothing would be none.
+ * An activity: the payouts that Temporal's index has of a merchant's day: what a day's count begins with, in case
+ * somebody has deleted the workflow that had counted them. As long as the index can't be read it fails: a limit that
+ * began with nothing would be none.
  */
 export async function orderedPayouts(merchant: string, day: string): Promise<CountedPayouts> {
   const found = new Map<PaymentId, CountedPayout>();

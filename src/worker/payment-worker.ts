@@ -38,7 +38,9 @@ export interface PaymentWorkerOptions {
   readonly measures?: PaymentSinks['payments'] | undefined;
   /** Traces payments; nobody does, by default. */
   readonly tracing?: Tracing | undefined;
-  /** Keep track of where each workflow's code waits, for Temporal's Web UI: it takes 40 % more CPU time. Default: false. */
+  /**
+   * Keep track of where each workflow's code waits, for Temporal's Web UI: it takes 40 % more CPU time. Default: false.
+   */
   readonly callStacks?: boolean;
   /** Set when the operator deploys by versions: workflows then move to a version when it is made current. */
   readonly deployment?: { readonly deploymentName: string; readonly buildId: string } | undefined;
@@ -48,16 +50,17 @@ export interface PaymentWorkerOptions {
 const FORCE_AFTER_MS = 1_000;
 
 /**
- * Polls that a worker has open at a time, for first tasks and for later ones each. Every open poll is a task that the server may hand
- * over at the same moment, and when it takes more than a second to write one down (`recordTaskStartedSyncMatchTimeout` in
- * Temporal's matching), that task is lost until it times out, after ten.
+ * Polls that a worker has open at a time, for first tasks and for later ones each. Every open poll is a task that the
+ * server may hand over at the same moment, and when it takes more than a second to write one down
+ * (`recordTaskStartedSyncMatchTimeout` in Temporal's matching), that task is lost until it times out, after ten.
  */
 const MAX_POLLS = 8;
 
 /**
- * Polls for first tasks, and for later ones, that a worker has open at least: as many as a queue's partitions, by default. A poll
- * that meets a partition with a backlog of five seconds stays there when that is gone, for a minute (`isBacklogNegligible` in
- * Temporal's matching): after an outage, a new payment at a partition without a poll would wait for it.
+ * Polls for first tasks, and for later ones, that a worker has open at least: as many as a queue's partitions, by
+ * default. A poll that meets a partition with a backlog of five seconds stays there when that is gone, for a minute
+ * (`isBacklogNegligible` in Temporal's matching): after an outage, a new payment at a partition without a poll would
+ * wait for it.
  */
 const MIN_POLLS = 4;
 
@@ -67,16 +70,16 @@ const MAX_STATEMENT_STEPS = 2;
 /** A worker that runs until `shutdown` is called. */
 export interface PaymentWorker {
   /**
-   * Resolves when the worker has stopped; rejects when it fails. Call it even if the worker was shut down before: it then stops at
-   * once, and only after that can its connection be closed.
+   * Resolves when the worker has stopped; rejects when it fails. Call it even if the worker was shut down before: it
+   * then stops at once, and only after that can its connection be closed.
    */
   run(): Promise<void>;
   shutdown(): void;
 }
 
 /**
- * Makes the worker that runs payments, and others for slow deliveries to the merchant and for statements, each with a queue and
- * slots of its own. The caller closes the connection after `run` has ended.
+ * Makes the worker that runs payments, and others for slow deliveries to the merchant and for statements, each with a
+ * queue and slots of its own. The caller closes the connection after `run` has ended.
  */
 export async function createPaymentWorker(options: PaymentWorkerOptions): Promise<PaymentWorker> {
   const { limits, deployment, activities, taskQueue, namespace, tracing } = options;
@@ -102,8 +105,8 @@ export async function createPaymentWorker(options: PaymentWorkerOptions): Promis
       sinks: paymentSinks(measures, tracing),
       maxCachedWorkflows: limits.maxCachedWorkflows,
       maxConcurrentWorkflowTaskExecutions: limits.maxConcurrentWorkflowTasks,
-      // The SDK's default asks for the first tasks of payments with two polls at a time, and with eight for all later ones: under
-      // load, new payments then wait while everything else goes on.
+      // The SDK's default asks for the first tasks of payments with two polls at a time, and with eight for all later
+      // ones: under load, new payments then wait while everything else goes on.
       workflowTaskPollerBehavior: { type: 'autoscaling', minimum: MIN_POLLS, maximum: MAX_POLLS },
       maxConcurrentActivityTaskExecutions: limits.maxConcurrentActivities,
       maxConcurrentLocalActivityExecutions: limits.maxConcurrentLocalActivities,

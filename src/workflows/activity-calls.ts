@@ -49,19 +49,19 @@ const WHILE_HELD_BACK = {
 /**
  * The activities that a payment calls, by their business names, with the time limits of the payment's terms.
  *
- * Requests that move money are normal activities that are never retried: Temporal hands each to a worker at most once, so a
- * worker that dies leaves a time-out, which is an ambiguous outcome, and not a second POST. Questions are local
- * activities: they cost one event instead of six, and may safely be asked twice. So is making a link: a link that nobody
- * was given can't be paid.
+ * Requests that move money are normal activities that are never retried: Temporal hands each to a worker at most once,
+ * so a worker that dies leaves a time-out, which is an ambiguous outcome, and not a second POST. Questions are local
+ * activities: they cost one event instead of six, and may safely be asked twice. So is making a link: a link that
+ * nobody was given can't be paid.
  */
 export function activityCalls(terms: PaymentTerms) {
   const startToCloseTimeout = terms.providerTimeoutMs + MARGIN_MS;
   const question = (summary: string): LocalActivities =>
     proxyLocalActivities<Activities>({ startToCloseTimeout, retry: ONCE, summary });
   /**
-   * A request that moves money, which looks at the provider's list first. Temporal drops every time limit of an activity that somebody
-   * pauses, and doesn't set it again. Once all of them would be over, the request is given up: one that no worker has taken is taken
-   * back, and won't be sent later.
+   * A request that moves money, which looks at the provider's list first. Temporal drops every time limit of an
+   * activity that somebody pauses, and doesn't set it again. Once all of them would be over, the request is given up:
+   * one that no worker has taken is taken back, and won't be sent later.
    */
   const moveMoney = (
     order: DirectOrder | PayoutOrder,
@@ -122,8 +122,9 @@ export function activityCalls(terms: PaymentTerms) {
     lookUp,
 
     /**
-     * Notifies the merchant, on a queue of its own, so that an address that is down holds up nothing. Never a local activity: that
-     * runs before it is certain that what the notification says will be in history. What has waited for a worker for long is made anew.
+     * Notifies the merchant, on a queue of its own, so that an address that is down holds up nothing. Never a local
+     * activity: that runs before it is certain that what the notification says will be in history. What has waited for
+     * a worker for long is made anew.
      */
     notify: (notification: MerchantNotification, tries: number) =>
       delivery(
@@ -144,14 +145,17 @@ type LocalActivities = ReturnType<typeof proxyLocalActivities<Activities>>;
 
 type MoneyActivities = ReturnType<typeof proxyActivities<Activities>>;
 
-/** Whether the provider has nothing of the payment, as it says, or takes nothing with our credentials. Silence is no answer. */
+/**
+ * Whether the provider has nothing of the payment, as it says, or takes nothing with our credentials. Silence is no
+ * answer.
+ */
 function isAbsent(answer: ListAnswer): boolean {
   return answer.kind === 'unauthorized' || (answer.kind === 'listed' && answer.transactions.length === 0);
 }
 
 /**
- * When an activity fails, it is unknown whether its request was sent, unless no worker ever took it or could decrypt it. Nor has
- * it asked then whether it was sent before.
+ * When an activity fails, it is unknown whether its request was sent, unless no worker ever took it or could decrypt
+ * it. Nor has it asked then whether it was sent before.
  */
 async function initiation(
   outcome: Promise<InitiationOutcome>,

@@ -12,9 +12,9 @@ import { OF_ENDED } from './messages.js';
 import { NotReadable, type Schema } from './schema.js';
 
 /*
- * Every message that a workflow takes, and every input that it begins with, comes through here: whoever reaches Temporal can send
- * anything under any name. What isn't what Sanaga sends changes nothing, and never fails a workflow task, which would be tried
- * again for ever.
+ * Every message that a workflow takes, and every input that it begins with, comes through here: whoever reaches
+ * Temporal can send anything under any name. What isn't what Sanaga sends changes nothing, and never fails a workflow
+ * task, which would be tried again for ever.
  */
 
 /** The type of the ApplicationFailure that a message or an input is refused with that isn't what Sanaga sends. */
@@ -83,8 +83,8 @@ export function wrongInput(problem: string): ApplicationFailure {
 }
 
 /**
- * Whether a run goes on with another's work. Its input is what that has left: a workflow that can't read it waits for a worker that
- * can, since money may be under way.
+ * Whether a run goes on with another's work. Its input is what that has left: a workflow that can't read it waits for a
+ * worker that can, since money may be under way.
  */
 export function isContinued(): boolean {
   return workflowInfo().continuedFromExecutionRunId !== undefined;

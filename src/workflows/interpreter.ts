@@ -84,8 +84,8 @@ export interface PaymentSteps {
 }
 
 /**
- * Runs a payment from its present state to its end: every notification was delivered or given up, and nothing is left to
- * ask the provider.
+ * Runs a payment from its present state to its end: every notification was delivered or given up, and nothing is left
+ * to ask the provider.
  *
  * A request to cancel the workflow has no effect, because a request for money can't be taken back. A link is ended with
  * the API's expire.
@@ -101,8 +101,8 @@ export function runPayment(
 type Request = RequestEvent extends infer Event ? (Event extends RequestEvent ? Omit<Event, 'request'> : never) : never;
 
 /**
- * Runs the payment machine. Messages go into one inbox. One loop takes them out, one at a time, and does the one thing that
- * the machine asks for next. It takes no message while that is under way, so nothing can interleave with it.
+ * Runs the payment machine. Messages go into one inbox. One loop takes them out, one at a time, and does the one thing
+ * that the machine asks for next. It takes no message while that is under way, so nothing can interleave with it.
  */
 class Interpreter {
   private payment: PaymentState;
@@ -204,8 +204,8 @@ class Interpreter {
   }
 
   /**
-   * Notifies the merchant, concurrently with everything else. What it says stands in history before a worker is handed it: Temporal
-   * hands an activity out only once it has committed the workflow task that asks for it.
+   * Notifies the merchant, concurrently with everything else. What it says stands in history before a worker is handed
+   * it: Temporal hands an activity out only once it has committed the workflow task that asks for it.
    */
   private async deliver({ number, at, tries }: Extract<Todo, { kind: 'deliver' }>): Promise<void> {
     const outcome = await this.calls.notify(this.compose(number), tries);
@@ -286,8 +286,8 @@ class Interpreter {
   }
 
   /**
-   * Waits for the time or for a message, whichever comes first. Cancelling a timer costs an event, so a timer for the same
-   * time is kept, and one that is no longer needed is left alone until the next is set.
+   * Waits for the time or for a message, whichever comes first. Cancelling a timer costs an event, so a timer for the
+   * same time is kept, and one that is no longer needed is left alone until the next is set.
    */
   private async wait({ until, summary }: Extract<Todo, { kind: 'wait' }>): Promise<void> {
     const pause = until === undefined ? undefined : until - Date.now();
@@ -321,8 +321,8 @@ class Interpreter {
   }
 
   /**
-   * Continues as new with the same state. Handlers finish first. If a signal arrives in the meantime, the server refuses to
-   * continue as new, and it is tried again with the signal's effect in the state.
+   * Continues as new with the same state. Handlers finish first. If a signal arrives in the meantime, the server
+   * refuses to continue as new, and it is tried again with the signal's effect in the state.
    */
   private async handOver(): Promise<void> {
     this.isHandingOver = true;
@@ -516,7 +516,9 @@ function merchantOf(): string | undefined {
   return typeof owner === 'string' ? owner : undefined;
 }
 
-/** Runs a handler in a scope of its own: handlers run in the workflow's root scope, which a request to cancel cancels. */
+/**
+ * Runs a handler in a scope of its own: handlers run in the workflow's root scope, which a request to cancel cancels.
+ */
 function shielded<T>(handle: () => Promise<T>): Promise<T> {
   return CancellationScope.nonCancellable(handle);
 }

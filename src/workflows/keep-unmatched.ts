@@ -14,9 +14,9 @@ const KEPT_UNREAD = 50;
 const HISTORY_LIMIT = 1_500;
 
 /**
- * Keeps the provider's latest notifications that match no payment, for an operator to read. They may come from a payment
- * made by hand in the provider's portal, from another system, from a link with which no payment could be started, or be forged.
- * A request to cancel it has no effect: what it keeps is kept nowhere else.
+ * Keeps the provider's latest notifications that match no payment, for an operator to read. They may come from a
+ * payment made by hand in the provider's portal, from another system, from a link with which no payment could be
+ * started, or be forged. A request to cancel it has no effect: what it keeps is kept nowhere else.
  */
 export function keepUnmatched(kept: readonly UnmatchedNotification[] = []): Promise<void> {
   return CancellationScope.nonCancellable(() => keep(kept));

@@ -29,9 +29,9 @@ const { orderedPayouts } = proxyLocalActivities<PayoutLimitSteps>({
 
 /**
  * Counts the payouts that a merchant orders on one day against the merchant's limit. It is one workflow for all API
- * processes, which counts one batch after the other, so that no two payouts can take the same room. It begins with what Temporal
- * lists of the day, in case somebody has deleted it, and ends with its day. A request to cancel it has no effect: without it, nothing
- * more would be paid that day.
+ * processes, which counts one batch after the other, so that no two payouts can take the same room. It begins with what
+ * Temporal lists of the day, in case somebody has deleted it, and ends with its day. A request to cancel it has no
+ * effect: without it, nothing more would be paid that day.
  */
 export function limitPayouts(given: PayoutLimitInput): Promise<void> {
   return CancellationScope.nonCancellable(() => count(given));

@@ -14,8 +14,8 @@ import {
 import { madeStatement, statementInput } from './schemas.js';
 
 /**
- * How long after its end a day is left to settle: what was begun in its last minutes is listed then, and most of what was open has
- * come to its end. Somebody who asks for a statement waits for the first alone.
+ * How long after its end a day is left to settle: what was begun in its last minutes is listed then, and most of what
+ * was open has come to its end. Somebody who asks for a statement waits for the first alone.
  */
 const SETTLING_MS = { scheduled: 3 * HOUR_MS, asked: 15 * MINUTE_MS } as const;
 
@@ -32,8 +32,8 @@ const HEARTBEAT_TIMEOUT_MS = 2 * MINUTE_MS;
 const SCHEDULED_START = defineSearchAttributeKey('TemporalScheduledStartTime', SearchAttributeType.DATETIME);
 
 /**
- * Makes the statement of a day. Started by its schedule at midnight, it first asks for the balances, and then waits until the day
- * has settled.
+ * Makes the statement of a day. Started by its schedule at midnight, it first asks for the balances, and then waits
+ * until the day has settled.
  */
 export async function makeStatement(input: StatementInput = {}): Promise<MadeStatement> {
   const { day: asked } = readInput(statementInput, input);

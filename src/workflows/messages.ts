@@ -80,7 +80,9 @@ export interface InitiationReply extends PaymentResult {
   readonly requestId: string;
 }
 
-/** What is read of a provider's notification, which may lack either: never a fact, only a reason to ask the provider. */
+/**
+ * What is read of a provider's notification, which may lack either: never a fact, only a reason to ask the provider.
+ */
 export interface Hint {
   readonly transId?: TransId | undefined;
   readonly status?: ProviderStatus | undefined;
@@ -89,7 +91,9 @@ export interface Hint {
 /** Reads the payment. */
 export const paymentQuery = defineQuery<PaymentResult, OfEnded>('payment');
 
-/** What a query is given that is for a run which has ended: the guard lets it pass ([query-guard.ts](query-guard.ts)). */
+/**
+ * What a query is given that is for a run which has ended: the guard lets it pass ([query-guard.ts](query-guard.ts)).
+ */
 export const OF_ENDED = 'ended';
 
 type OfEnded = [run?: typeof OF_ENDED];
@@ -98,20 +102,21 @@ type OfEnded = [run?: typeof OF_ENDED];
 export const hintSignal = defineSignal<[Hint]>('hint');
 
 /**
- * Answers when the provider's answer to the initiation is known. Sent with the start, under {@link INITIATION_UPDATE_ID}. Rejected
- * with {@link FINGERPRINT_MISMATCH} when the payment was started with another body.
+ * Answers when the provider's answer to the initiation is known. Sent with the start, under {@link
+ * INITIATION_UPDATE_ID}. Rejected with {@link FINGERPRINT_MISMATCH} when the payment was started with another body.
  */
 export const initiationUpdate = defineUpdate<InitiationReply, [InitiationRequest]>('initiation');
 
 /**
- * One id for all who ask for a payment, so that repetitions of a request cost no event. Anybody who gets another's answer compares the
- * bodies. An id can't tell bodies apart itself: it isn't encrypted, and a digest of a body can be tried out on every phone number.
+ * One id for all who ask for a payment, so that repetitions of a request cost no event. Anybody who gets another's
+ * answer compares the bodies. An id can't tell bodies apart itself: it isn't encrypted, and a digest of a body can be
+ * tried out on every phone number.
  */
 export const INITIATION_UPDATE_ID = 'initiation';
 
 /**
- * Answers when the payment is final. When the workflow continues as new, it answers earlier, with the payment as it is. All
- * waiting requests share one update id, so that any number of them costs as much as one.
+ * Answers when the payment is final. When the workflow continues as new, it answers earlier, with the payment as it is.
+ * All waiting requests share one update id, so that any number of them costs as much as one.
  */
 export const outcomeUpdate = defineUpdate<PaymentResult, []>('outcome');
 
@@ -126,7 +131,9 @@ export interface Asked<By = Actor> {
  */
 export const expireUpdate = defineUpdate<PaymentResult, [Asked]>('expire');
 
-/** Asks the provider now, within the status budget; answers with the payment afterwards. Leaves a final payment alone. */
+/**
+ * Asks the provider now, within the status budget; answers with the payment afterwards. Leaves a final payment alone.
+ */
 export const refreshUpdate = defineUpdate<PaymentResult, [Asked]>('refresh');
 
 /** An answer of the provider, and when it came, in ms since the epoch. */
@@ -142,22 +149,22 @@ export interface ProviderView {
 }
 
 /**
- * Asks the provider on behalf of an operator who looks. The status counts in the payment's budget: while that has no room, it is the latest
- * that the payment has seen. What is seen decides nothing.
+ * Asks the provider on behalf of an operator who looks. The status counts in the payment's budget: while that has no
+ * room, it is the latest that the payment has seen. What is seen decides nothing.
  */
 export const lookUpdate = defineUpdate<ProviderView, []>('look');
 
 /**
- * Compares a final payment with the provider's records again, for an operator who doubts it, or for the statement of its day: a
- * contradiction of the outcome puts it under review. Rejected with `NotChecked` when the provider's list can't be read. A payment that
- * isn't final is refreshed.
+ * Compares a final payment with the provider's records again, for an operator who doubts it, or for the statement of
+ * its day: a contradiction of the outcome puts it under review. Rejected with `NotChecked` when the provider's list
+ * can't be read. A payment that isn't final is refreshed.
  */
 export const recheckUpdate = defineUpdate<PaymentResult, [Asked<Checker>]>('recheck');
 
 /**
- * Carries out an operator's decision, after checking it with the provider at this moment, or keeps it for a second person.
- * Rejected with `NotUnderReview`, or with `ResolutionRefused` and the reason, and {@link RefusalDetails} where the
- * operator can insist.
+ * Carries out an operator's decision, after checking it with the provider at this moment, or keeps it for a second
+ * person. Rejected with `NotUnderReview`, or with `ResolutionRefused` and the reason, and {@link RefusalDetails} where
+ * the operator can insist.
  */
 export const resolveUpdate = defineUpdate<PaymentResult, [Resolution]>('resolve');
 
@@ -190,8 +197,8 @@ export const timelineQuery = defineQuery<PaymentTimeline, OfEnded>('timeline');
 export const recordQuery = defineQuery<EndedPayment, OfEnded>('record');
 
 /**
- * A notification from the provider that matches no payment or can't be read, or a transaction that no payment knows; `at` is when
- * it arrived or was found, ISO 8601.
+ * A notification from the provider that matches no payment or can't be read, or a transaction that no payment knows;
+ * `at` is when it arrived or was found, ISO 8601.
  */
 export interface UnmatchedNotification extends Hint {
   readonly at: string;
@@ -242,8 +249,8 @@ export interface PayoutsToCount {
 }
 
 /**
- * Whether each payout was counted, by its place in the update, and the sum of the day's so far, in XAF. The others would have
- * exceeded the limit.
+ * Whether each payout was counted, by its place in the update, and the sum of the day's so far, in XAF. The others
+ * would have exceeded the limit.
  */
 export interface PayoutCount {
   readonly isAccepted: readonly boolean[];
@@ -253,13 +260,15 @@ export interface PayoutCount {
 /** Counts payouts, in their order. To send it again adds nothing. */
 export const countPayoutsUpdate = defineUpdate<PayoutCount, [PayoutsToCount]>('countPayouts');
 
-/** The workflow that makes the statement of a day, the schedule that starts it each day, and the steps that it takes. */
+/**
+ * The workflow that makes the statement of a day, the schedule that starts it each day, and the steps that it takes.
+ */
 export const STATEMENT_WORKFLOW_TYPE = 'makeStatement';
 export const STATEMENT_SCHEDULE_ID = 'daily-statement';
 
 /**
- * After this time a statement that isn't made is given up; the next days' don't wait for it. It is longer than all of its steps
- * may wait together, which is 63 hours, so that what could be made is made.
+ * After this time a statement that isn't made is given up; the next days' don't wait for it. It is longer than all of
+ * its steps may wait together, which is 63 hours, so that what could be made is made.
  */
 export const MAX_STATEMENT_RUN = '3 days';
 
@@ -309,8 +318,8 @@ export interface MadeStatement {
 }
 
 /**
- * The task queue for the steps of statements, separate from the payments' queue: a database or a provider that hangs must not
- * hold up a request that moves money.
+ * The task queue for the steps of statements, separate from the payments' queue: a database or a provider that hangs
+ * must not hold up a request that moves money.
  */
 export function statementsQueue(paymentsQueue: string): string {
   return `${paymentsQueue}-statements`;
@@ -320,8 +329,8 @@ export function statementsQueue(paymentsQueue: string): string {
 export const FINGERPRINT_MISMATCH = 'FingerprintMismatch';
 
 /**
- * The task queue for slow deliveries to the merchant, separate from the payments' queue, so that an endpoint that is down
- * never holds up a request that moves money.
+ * The task queue for slow deliveries to the merchant, separate from the payments' queue, so that an endpoint that is
+ * down never holds up a request that moves money.
  */
 export function notificationsQueue(paymentsQueue: string): string {
   return `${paymentsQueue}-notifications`;

@@ -4,8 +4,8 @@ import type { PaymentKind } from '../payments/words/payment-id.js';
 import { isFinalPayment, type PaymentState, statusOf } from '../payments/words/payment-state.js';
 
 /**
- * What workflows report to their worker, for its metrics: nothing of it goes into the history. Nothing is reported during a
- * replay, but a workflow task that fails or is lost reports its part again when it is repeated.
+ * What workflows report to their worker, for its metrics: nothing of it goes into the history. Nothing is reported
+ * during a replay, but a workflow task that fails or is lost reports its part again when it is repeated.
  */
 export interface PaymentSinks extends Sinks {
   readonly payments: {

@@ -31,9 +31,9 @@ export async function collectByLink(given: PaymentInput): Promise<EndedPayment> 
 }
 
 /**
- * Collects money from a payer's phone. The request is never sent again while its outcome is unknown, unless the policy or
- * an operator says so, and it never expires. One that the provider doesn't decide within a day goes to review, and the
- * provider is still asked about it.
+ * Collects money from a payer's phone. The request is never sent again while its outcome is unknown, unless the policy
+ * or an operator says so, and it never expires. One that the provider doesn't decide within a day goes to review, and
+ * the provider is still asked about it.
  */
 export async function collectDirect(given: PaymentInput): Promise<EndedPayment> {
   const input = readPaymentInput(directInput, given);
@@ -51,7 +51,8 @@ export async function collectDirect(given: PaymentInput): Promise<EndedPayment> 
 }
 
 /**
- * Pays money out. The payout is never sent again while its outcome is unknown, unless the policy or an operator says so.
+ * Pays money out. The payout is never sent again while its outcome is unknown, unless the policy or an operator says
+ * so.
  */
 export async function payOut(given: PaymentInput): Promise<EndedPayment> {
   const input = readPaymentInput(payoutInput, given);
@@ -70,8 +71,8 @@ export async function payOut(given: PaymentInput): Promise<EndedPayment> {
 
 /**
  * Reopens a payment that has ended, under its own id: because a notification disagrees with its outcome, an operator
- * doubts it, or a notification to the merchant is to be sent again. If the provider contradicts the outcome, the payment
- * goes to review and waits for a person; otherwise it ends unchanged.
+ * doubts it, or a notification to the merchant is to be sent again. If the provider contradicts the outcome, the
+ * payment goes to review and waits for a person; otherwise it ends unchanged.
  */
 export async function reopenPayment(given: PaymentInput): Promise<EndedPayment> {
   const input = readPaymentInput(reopeningInput, given);
@@ -90,7 +91,9 @@ function neverExpires(): never {
   throw wrongStep('only a payment link can be expired');
 }
 
-/** The machine never asks for such a step. If it did, the workflow task would fail and be retried, and nothing be lost. */
+/**
+ * The machine never asks for such a step. If it did, the workflow task would fail and be retried, and nothing be lost.
+ */
 function wrongStep(message: string): Error {
   return new Error(message);
 }

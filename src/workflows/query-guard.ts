@@ -2,11 +2,12 @@ import type { ActivateInput, Next, WorkflowInterceptors, WorkflowInternalsInterc
 import { OF_ENDED } from './messages.js';
 
 /**
- * Keeps a query from changing the payment that it asks. The query may come to a worker with what has happened since the last
- * workflow task: a timer that is over, a signal. The SDK gives that to the workflow, at the time of the task before, and throws away
- * the commands that come of it; when the task itself comes, nothing is left to do in it, and no replay would come to the same
- * history. So such a query fails: the worker forgets the workflow then, and reads its history anew for the task. Where no task
- * can come any more, because the workflow has ended, the asker says so, and is answered (docs/decisions/0017).
+ * Keeps a query from changing the payment that it asks. The query may come to a worker with what has happened since the
+ * last workflow task: a timer that is over, a signal. The SDK gives that to the workflow, at the time of the task
+ * before, and throws away the commands that come of it; when the task itself comes, nothing is left to do in it, and no
+ * replay would come to the same history. So such a query fails: the worker forgets the workflow then, and reads its
+ * history anew for the task. Where no task can come any more, because the workflow has ended, the asker says so, and is
+ * answered (docs/decisions/0017).
  */
 class QueryGuard implements WorkflowInternalsInterceptor {
   /** The last workflow task: when a worker took it, and the length of the history by then. */

@@ -1,6 +1,7 @@
 /**
- * What a value from outside has to be. Temporal's command line and Web UI let anybody send a workflow anything, and a workflow that
- * fails over it fails at each try, for ever: so each message and each input is `unknown` until it was read.
+ * What a value from outside has to be. Temporal's command line and Web UI let anybody send a workflow anything, and a
+ * workflow that fails over it fails at each try, for ever: so each message and each input is `unknown` until it was
+ * read.
  *
  * zod would do it, but it changes its schemas when they are first used, and the worker freezes a bundle's modules.
  *
@@ -10,7 +11,9 @@
  */
 export type Schema<T> = (value: unknown, at: string) => T;
 
-/** A value isn't what it should be. The message says where, and never what it is: that may be somebody's phone number. */
+/**
+ * A value isn't what it should be. The message says where, and never what it is: that may be somebody's phone number.
+ */
 export class NotReadable extends Error {
   override readonly name = 'NotReadable';
 }

@@ -3,8 +3,8 @@ import got from 'got';
 const CALL_LIMIT_MS = 10_000;
 
 /**
- * Does what a payer does at the checkout page, as their browser would: opens the link, fills in the form, presses a button
- * and follows the redirect.
+ * Does what a payer does at the checkout page, as their browser would: opens the link, fills in the form, presses a
+ * button and follows the redirect.
  *
  * @throws Error when the page has no such form, or refuses what is entered.
  */

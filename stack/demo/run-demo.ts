@@ -158,9 +158,10 @@ async function countEvents(client: Client, id: string): Promise<number> {
 const DAY_IN_SECONDS = 15;
 
 /**
- * The settings of the demo's processes. Everything fits into half a minute, and of the operator's own settings only those
- * for Temporal are used. The sandbox's clock and the lifetime of a link have the same scale, so that the workflow's timer
- * and the provider's own expiry come as close to each other as in production. The sandbox's delays are in its own time.
+ * The settings of the demo's processes. Everything fits into half a minute, and of the operator's own settings only
+ * those for Temporal are used. The sandbox's clock and the lifetime of a link have the same scale, so that the
+ * workflow's timer and the provider's own expiry come as close to each other as in production. The sandbox's delays are
+ * in its own time.
  */
 export function demoSettings(
   own: NodeJS.ProcessEnv,

@@ -18,8 +18,8 @@ export interface Row {
 }
 
 /**
- * How long a payment may take until it is final: twice the minute after which the provider's list is believed, or the budget of
- * questions has room again; and how long after that the merchant must have been notified.
+ * How long a payment may take until it is final: twice the minute after which the provider's list is believed, or the
+ * budget of questions has room again; and how long after that the merchant must have been notified.
  */
 const OUTCOME_LIMIT_MS = 120_000;
 const NOTIFICATION_LIMIT_MS = 15_000;
@@ -86,8 +86,8 @@ async function isNotified({ id, status }: PaymentAnswer, { hook }: ScenarioConte
 }
 
 /**
- * Compares a payment with the provider's ledger, which must have exactly one transaction for it, with the same id, status,
- * amount and direction. Gives one line for each difference.
+ * Compares a payment with the provider's ledger, which must have exactly one transaction for it, with the same id,
+ * status, amount and direction. Gives one line for each difference.
  */
 export function ledgerProblems({ payment, scenario }: Row, ledger: readonly LedgerEntry[]): string[] {
   if (payment === undefined) return [];

@@ -22,7 +22,8 @@ export interface Streams {
 /** A live table in a terminal, lines of text elsewhere, or JSON lines. */
 export function demoView(json: boolean, { stdout, stderr }: Streams): DemoView {
   if (json) return jsonView(stdout, stderr);
-  // A dumb terminal can't move the cursor, and one without a size, as some CI services have, shows nothing that is redrawn.
+  // A dumb terminal can't move the cursor, and one without a size, as some CI services have, shows nothing that is
+  // redrawn.
   const isLive = stdout instanceof WriteStream && process.env.TERM !== 'dumb' && stdout.rows > 0;
   return isLive ? liveView(stdout) : plainView(stdout);
 }

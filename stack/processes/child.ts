@@ -43,8 +43,8 @@ const TRY_EVERY_MS = 50;
 const READY_LIMIT_MS = 60_000;
 
 /**
- * Starts a process outside the terminal's process group: Ctrl-C reaches this process alone, which decides in which order
- * its children stop. A child never outlives this process, even if this one is killed.
+ * Starts a process outside the terminal's process group: Ctrl-C reaches this process alone, which decides in which
+ * order its children stop. A child never outlives this process, even if this one is killed.
  *
  * @throws Error when the log can't be written or the process can't be started.
  */
@@ -103,8 +103,8 @@ function keepLog(child: ChildProcess): () => Promise<string> {
 }
 
 /**
- * A shell script that waits at a pipe from this process. A line on it means that the child has ended; the end of the pipe
- * means that this process is gone, and then the script stops the child, gently at first.
+ * A shell script that waits at a pipe from this process. A line on it means that the child has ended; the end of the
+ * pipe means that this process is gone, and then the script stops the child, gently at first.
  */
 const WATCHER = `
 read -r _ && exit 0

@@ -4,15 +4,15 @@ import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /**
- * A TCP port of 127.0.0.1 that nothing listens on. For about a minute the system gives it to no other process that asks for
- * any free port, so a server in another process can be started on it.
+ * A TCP port of 127.0.0.1 that nothing listens on. For about a minute the system gives it to no other process that asks
+ * for any free port, so a server in another process can be started on it.
  */
 export async function freePort(): Promise<number> {
   const server = await listen(0);
   const { port } = addressOf(server);
 
-  // Closing a connection from the listening side leaves it in TIME_WAIT. Until that is over, Linux assigns the port only
-  // to a process that asks for this very one.
+  // Closing a connection from the listening side leaves it in TIME_WAIT. Until that is over, Linux assigns the port
+  // only to a process that asks for this very one.
   const accepted = once(server, 'connection');
   const client = connect(port, '127.0.0.1');
   const [socket] = await accepted;
@@ -52,7 +52,10 @@ export async function isPortFree(port: number): Promise<boolean> {
   }
 }
 
-/** Whether a server listens on this port of 127.0.0.1. It is only called, so that one that is about to listen isn't disturbed. */
+/**
+ * Whether a server listens on this port of 127.0.0.1. It is only called, so that one that is about to listen isn't
+ * disturbed.
+ */
 export async function listens(port: number): Promise<boolean> {
   const caller = connect(port, '127.0.0.1');
   try {

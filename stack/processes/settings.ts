@@ -125,8 +125,8 @@ function makeEncryptionKey(): string {
 }
 
 /**
- * The secrets kept in a folder; the first call makes them. Only their owner can read the folder and the files. The encryption keys
- * have a file of their own, so that one can be put before the others.
+ * The secrets kept in a folder; the first call makes them. Only their owner can read the folder and the files. The
+ * encryption keys have a file of their own, so that one can be put before the others.
  *
  * @throws Error when the file isn't one that this function has written.
  */
@@ -158,7 +158,8 @@ export async function keptWebhookSecret(folder: string): Promise<string> {
 }
 
 /**
- * The password of the example shop's owner, kept in a folder; the first call makes it. Only the folder's owner can read it.
+ * The password of the example shop's owner, kept in a folder; the first call makes it. Only the folder's owner can read
+ * it.
  */
 export async function keptShopPassword(folder: string): Promise<string> {
   const made = await kept(join(folder, SHOP_PASSWORD_FILE), `${randomBytes(12).toString('base64url')}\n`);
@@ -172,7 +173,9 @@ export async function existingWebhookSecret(folder: string): Promise<string | un
   return content === undefined ? undefined : readWebhookSecret(content, file);
 }
 
-/** What a file holds; when it isn't there, it is made with `fresh`. Only their owner can read the file and its folder. */
+/**
+ * What a file holds; when it isn't there, it is made with `fresh`. Only their owner can read the file and its folder.
+ */
 async function kept(file: string, fresh: string): Promise<string> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const draft = `${file}.${randomBytes(6).toString('hex')}`;

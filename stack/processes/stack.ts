@@ -41,8 +41,8 @@ const PROGRAMS: Readonly<Record<StackPart, string>> = {
 };
 
 /**
- * How long after the beginning of a stop each part may still run, in ms, before it is killed. Temporal then has 5 s of its
- * own, so that all of it takes less than 10 s. A worker that is killed loses nothing: the next one carries on.
+ * How long after the beginning of a stop each part may still run, in ms, before it is killed. Temporal then has 5 s of
+ * its own, so that all of it takes less than 10 s. A worker that is killed loses nothing: the next one carries on.
  */
 const STOP_LIMITS_MS: Readonly<Record<StackPart, number>> = {
   desk: 700,
@@ -100,10 +100,10 @@ export interface Stack {
 }
 
 /**
- * Brings up Temporal, the sandbox, a worker, the API and, if they have a place, the records' database, the codec server and the desk,
- * each in a process of its own, and waits until all are ready. An embedded Temporal's Web UI then reads payments by the codec server.
- * That Web UI has no credentials to send, so that its address of the codec server has a secret part: anybody who can open the Web UI can
- * read payments.
+ * Brings up Temporal, the sandbox, a worker, the API and, if they have a place, the records' database, the codec server
+ * and the desk, each in a process of its own, and waits until all are ready. An embedded Temporal's Web UI then reads
+ * payments by the codec server. That Web UI has no credentials to send, so that its address of the codec server has a
+ * secret part: anybody who can open the Web UI can read payments.
  *
  * @throws Error with the end of a part's log when that part doesn't come up; the reason of `stop` when it is aborted.
  * Whatever was started has then been stopped, or stops with this process.
@@ -244,8 +244,8 @@ function known(child: Child | undefined, name: StackPart): Child {
 }
 
 /**
- * A probe for whether the worker with this process id polls the task queue: from then on, it takes up payments. Temporal
- * identifies a worker by its process id and host.
+ * A probe for whether the worker with this process id polls the task queue: from then on, it takes up payments.
+ * Temporal identifies a worker by its process id and host.
  */
 export function workerPolls(target: TemporalTarget, taskQueue: string, pid: number): () => Promise<boolean> {
   return async () => {

@@ -17,7 +17,8 @@ export class Interrupted extends Error {
 
 /**
  * An AbortSignal that is aborted, with an {@link Interrupted}, when this process is asked to stop. Further requests are
- * ignored: stopping takes a bounded time, and under npm, Ctrl-C reaches a process twice, from the terminal and from npm.
+ * ignored: stopping takes a bounded time, and under npm, Ctrl-C reaches a process twice, from the terminal and from
+ * npm.
  */
 export function stopSignal(): AbortSignal {
   const stopping = new AbortController();

@@ -43,8 +43,8 @@ export async function startPGliteServer(port: number, folder?: string): Promise<
 }
 
 /**
- * What a new database consists of. To make it takes seconds, and to load it a tenth of that: it is made once for this machine, and
- * kept in the cache folder.
+ * What a new database consists of. To make it takes seconds, and to load it a tenth of that: it is made once for this
+ * machine, and kept in the cache folder.
  */
 async function emptyDatabase(): Promise<Blob> {
   const file = join(cacheFolder(), `pglite-${await packageVersion()}.tar`);
@@ -72,13 +72,15 @@ async function packageVersion(): Promise<string> {
   return version;
 }
 
-/** The messages of which an extended query consists before its Sync: Parse, Bind, Describe, Execute, Close and Flush. */
+/**
+ * The messages of which an extended query consists before its Sync: Parse, Bind, Describe, Execute, Close and Flush.
+ */
 const WITHIN_QUERY = new Set([...'PBDECH'].map((type) => type.charCodeAt(0)));
 
 /**
- * The server sends PGlite, which knows one session alone, one message of a client after another's, and stays with one client during
- * a transaction. Queries with parameters are several messages: it has to stay with a client during these as well, or one
- * client's query would get another's parameters.
+ * The server sends PGlite, which knows one session alone, one message of a client after another's, and stays with one
+ * client during a transaction. Queries with parameters are several messages: it has to stay with a client during these
+ * as well, or one client's query would get another's parameters.
  */
 function withWholeQueries(db: PGlite): PGlite {
   let isWithinQuery = false;

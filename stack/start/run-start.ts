@@ -32,8 +32,8 @@ export interface StartOptions {
  * secrets and the logs are kept in the state folder, so that the next start carries on from there.
  *
  * @returns the exit code: 0 when it was asked to stop, 1 when a part of it failed.
- * @throws ConfigError for wrong settings; Error for ports in use or a part that doesn't come up; the reason of `stop` when
- * it is aborted before the stack is up. Nothing is left running then.
+ * @throws ConfigError for wrong settings; Error for ports in use or a part that doesn't come up; the reason of `stop`
+ *   when it is aborted before the stack is up. Nothing is left running then.
  */
 export async function runStart({ stop, withShop = false }: StartOptions): Promise<number> {
   const own = process.env;

@@ -46,8 +46,8 @@ export interface StartSettings {
 
 /**
  * The operator's settings, save those that the parts of this one stack must agree on. A port of 0 becomes a free one.
- * Notifications are sent to `sanaga listen`, signed with `webhookSecret`, unless the operator's settings say otherwise; or
- * `forShop`, to the example shop, and then they may not.
+ * Notifications are sent to `sanaga listen`, signed with `webhookSecret`, unless the operator's settings say otherwise;
+ * or `forShop`, to the example shop, and then they may not.
  *
  * @throws ConfigError with one line for each wrong setting of any part.
  */

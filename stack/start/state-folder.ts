@@ -13,7 +13,9 @@ const runningSchema = z.object({
   taskQueue: z.string(),
   /** Whether the API takes the generated key, and not those of the operator's settings. */
   hasGeneratedKey: z.boolean(),
-  /** The port on which `listen` receives the notifications; left out when the operator's settings send them elsewhere. */
+  /**
+   * The port on which `listen` receives the notifications; left out when the operator's settings send them elsewhere.
+   */
   listenPort: z.int().optional(),
   /** The settings that it was given, without secrets. */
   settings: z.record(z.string(), z.string()),

@@ -18,9 +18,9 @@ const POLL_EVERY_MS = 100;
 const STALL_LIMIT_MS = 20_000;
 
 /**
- * The SDK downloads an executable only to start it, so this starts one that ends at once: with `--help`, or with a flag that
- * doesn't exist. This runs in a process of its own, where a download that hangs can be given up, and where
- * it doesn't install the SDK's runtime before a worker of this process can.
+ * The SDK downloads an executable only to start it, so this starts one that ends at once: with `--help`, or with a flag
+ * that doesn't exist. This runs in a process of its own, where a download that hangs can be given up, and where it
+ * doesn't install the SDK's runtime before a worker of this process can.
  */
 const SCRIPT = `
 const { TestWorkflowEnvironment } = require(process.argv[1]);

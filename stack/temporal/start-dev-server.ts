@@ -48,8 +48,8 @@ export interface StartDevServerOptions {
 }
 
 /**
- * Starts Temporal's dev server on 127.0.0.1 and sets it up for payments: it has Sanaga's search attributes and keeps ended
- * workflows for 30 days. It never outlives this process.
+ * Starts Temporal's dev server on 127.0.0.1 and sets it up for payments: it has Sanaga's search attributes and keeps
+ * ended workflows for 30 days. It never outlives this process.
  *
  * @throws NothingWorkedError when no Temporal CLI can be found.
  * @throws Error with the end of the server's log when it doesn't come up; Error when a given port is taken.
@@ -151,14 +151,15 @@ interface DevServerSettings {
 }
 
 /**
- * How often the dev server's only history shard may look for new tasks each second. With its default of 20, every step of a
- * payment waits up to 50 ms.
+ * How often the dev server's only history shard may look for new tasks each second. With its default of 20, every step
+ * of a payment waits up to 50 ms.
  */
 const POLLS_PER_SECOND = 2_000;
 
 /**
- * Whatever the server has answered must be on the disk. SQLite's defaults promise that, too; these are set so that no build
- * of the CLI promises less. With the write-ahead log, a transaction waits for the disk once rather than several times.
+ * Whatever the server has answered must be on the disk. SQLite's defaults promise that, too; these are set so that no
+ * build of the CLI promises less. With the write-ahead log, a transaction waits for the disk once rather than several
+ * times.
  */
 const PRAGMAS = ['journal_mode=WAL', 'synchronous=FULL'] as const;
 
@@ -169,7 +170,10 @@ const POLLING = Object.fromEntries(
   ]),
 );
 
-/** As deploy/temporal-dynamic-config.yaml has it: by default it keeps 128,000 workflows in memory for an hour, which are 10 GB. */
+/**
+ * As deploy/temporal-dynamic-config.yaml has it: by default it keeps 128,000 workflows in memory for an hour, which are
+ * 10 GB.
+ */
 const CACHE = {
   'history.hostLevelCacheMaxSize': '5000',
   'history.enableHostLevelEventsCache': 'true',

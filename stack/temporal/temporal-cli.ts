@@ -31,8 +31,8 @@ const ADVICE =
   'Install the Temporal CLI (https://docs.temporal.io/cli), or set TEMPORAL_ADDRESS to use a running server.';
 
 /**
- * Finds the Temporal CLI whose dev server is to be started: `temporal` on PATH, then the cache folder, the SDK's download,
- * and a build with Go. A report line says which one was found and why it is used.
+ * Finds the Temporal CLI whose dev server is to be started: `temporal` on PATH, then the cache folder, the SDK's
+ * download, and a build with Go. A report line says which one was found and why it is used.
  *
  * @throws NothingWorkedError with every place and the reason why it didn't work.
  */
@@ -160,8 +160,8 @@ export interface BuildOptions {
 }
 
 /**
- * Builds the Temporal CLI with Go into the cache folder, once: processes that need it at the same time share one build, and
- * a build that is interrupted leaves nothing that looks complete. Go's own settings (GOPROXY, GOTOOLCHAIN…) apply.
+ * Builds the Temporal CLI with Go into the cache folder, once: processes that need it at the same time share one build,
+ * and a build that is interrupted leaves nothing that looks complete. Go's own settings (GOPROXY, GOTOOLCHAIN…) apply.
  */
 export async function buildTemporal(options: BuildOptions): Promise<Build> {
   const { folder, env, report } = options;

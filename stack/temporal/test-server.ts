@@ -27,9 +27,9 @@ export interface FindTestServerOptions {
 const ADVICE = 'Install Java (17 or later) and Maven, or allow this machine to reach https://temporal.download.';
 
 /**
- * Finds the executable of the time-skipping test server, which takes a port as its only argument: in the cache folder, then
- * as the SDK's download, then as the Java archive that Maven fetches. A report line says which one was found and why it is
- * used.
+ * Finds the executable of the time-skipping test server, which takes a port as its only argument: in the cache folder,
+ * then as the SDK's download, then as the Java archive that Maven fetches. A report line says which one was found and
+ * why it is used.
  *
  * @throws NothingWorkedError with every place and the reason why it didn't work.
  */
@@ -107,8 +107,8 @@ async function fetchedTestServer(folder: string): Promise<string | undefined> {
 }
 
 /**
- * Fetches the time-skipping test server and its dependencies with Maven into the cache folder, once, and writes a launcher
- * that is called like the native executable: with the port as its argument.
+ * Fetches the time-skipping test server and its dependencies with Maven into the cache folder, once, and writes a
+ * launcher that is called like the native executable: with the port as its argument.
  */
 async function fetchTestServer({
   folder,
@@ -161,8 +161,8 @@ const ARCHIVE = 'classes.jsa';
 const ARCHIVE_LIMIT_MS = 60_000;
 
 /**
- * Has Java keep the classes of a running server as it has loaded them, so that each server to come starts in half the time. They
- * can only be kept when a server ends that has been used.
+ * Has Java keep the classes of a running server as it has loaded them, so that each server to come starts in half the
+ * time. They can only be kept when a server ends that has been used.
  */
 async function archiveClasses(home: string, env: NodeJS.ProcessEnv): Promise<void> {
   const draft = join(home, `${ARCHIVE}.draft`);
@@ -216,11 +216,11 @@ const pom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 `;
 
 /**
- * Java replaces the shell, so that killing the launcher's process kills the server. A loop beside it kills the server when
- * the process that started it is gone: a test run that is killed would leave it running otherwise.
+ * Java replaces the shell, so that killing the launcher's process kills the server. A loop beside it kills the server
+ * when the process that started it is gone: a test run that is killed would leave it running otherwise.
  *
- * The flags are for small machines: with the serial collector and the first compiler alone, the server starts faster and,
- * on two cores, runs faster. The heap may grow, as the server keeps every workflow of a long simulation in memory.
+ * The flags are for small machines: with the serial collector and the first compiler alone, the server starts faster
+ * and, on two cores, runs faster. The heap may grow, as the server keeps every workflow of a long simulation in memory.
  */
 const launcher = `#!/bin/sh
 parent=$PPID

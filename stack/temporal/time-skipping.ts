@@ -15,12 +15,12 @@ export interface StartTimeSkippingOptions extends FindTestServerOptions {
 }
 
 /**
- * Starts Temporal's time-skipping test server with Sanaga's search attributes. End it with `teardown()`; it never outlives
- * this process.
+ * Starts Temporal's time-skipping test server with Sanaga's search attributes. End it with `teardown()`; it never
+ * outlives this process.
  *
- * `result()` of the environment's own client skips time while it waits. Wait for one result at a time with it: two at once
- * confuse the server's count of time locks. To wait for several, use a plain `Client` on `environment.connection`, and
- * `environment.sleep` to move time on.
+ * `result()` of the environment's own client skips time while it waits. Wait for one result at a time with it: two at
+ * once confuse the server's count of time locks. To wait for several, use a plain `Client` on `environment.connection`,
+ * and `environment.sleep` to move time on.
  *
  * The server may be a Java program, and it listens on every address of the machine: use it for tests only.
  *
@@ -46,8 +46,8 @@ export async function startTimeSkippingEnvironment({
 }
 
 /**
- * The connection, which answers that no workflow is found: the test server has no index to ask. What is listed and not found there is
- * tried on a real server.
+ * The connection, which answers that no workflow is found: the test server has no index to ask. What is listed and not
+ * found there is tried on a real server.
  */
 export function withEmptyIndex<Any extends Pick<Connection, 'workflowService'>>(connection: Any): Any {
   const nothing = proto.temporal.api.workflowservice.v1.ListWorkflowExecutionsResponse.create();
@@ -56,8 +56,8 @@ export function withEmptyIndex<Any extends Pick<Connection, 'workflowService'>>(
 }
 
 /**
- * The test server ends a connection that pings it while it is busy with one call. The SDK would then make the call again,
- * and a sleep that is made twice confuses the server's count of time locks: time stands still.
+ * The test server ends a connection that pings it while it is busy with one call. The SDK would then make the call
+ * again, and a sleep that is made twice confuses the server's count of time locks: time stands still.
  */
 const NO_PINGS = { 'grpc.keepalive_time_ms': 2 ** 31 - 1 };
 
@@ -80,8 +80,8 @@ async function prepare(server: Child, address: string, startLimitMs: number): Pr
 }
 
 /**
- * An environment on a server that we have started. The SDK would start one itself, but gives up on it after 5 s, which isn't
- * always enough on a busy machine, and then leaves it running.
+ * An environment on a server that we have started. The SDK would start one itself, but gives up on it after 5 s, which
+ * isn't always enough on a busy machine, and then leaves it running.
  */
 class TimeSkippingEnvironment extends TestWorkflowEnvironment {
   readonly #stopServer: () => Promise<void>;

@@ -57,8 +57,8 @@ describe('a public address', () => {
 
 /**
  * IANA's special-purpose registries, all of their entries as of 2026, but for those that stand for an IPv4 address:
- * https://www.iana.org/assignments/iana-ipv4-special-registry and iana-ipv6-special-registry. And what these leave to others: multicast,
- * and site-local addresses.
+ * https://www.iana.org/assignments/iana-ipv4-special-registry and iana-ipv6-special-registry. And what these leave to
+ * others: multicast, and site-local addresses.
  */
 const REGISTERED = [
   ...['0.0.0.0/8', '0.0.0.0/32', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12'],

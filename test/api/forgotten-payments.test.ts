@@ -18,7 +18,8 @@ import { freshKey, testEncryption } from '../support/test-encryption.js';
 const { Payload } = proto.temporal.api.common.v1;
 
 const stack = useStack({
-  // Otherwise the server deletes a workflow only when it has noted down, half a minute later, that all its tasks are done.
+  // Otherwise the server deletes a workflow only when it has noted down, half a minute later, that all its tasks are
+  // done.
   dynamicConfig: {
     'history.transferProcessorEnsureCloseBeforeDelete': 'false',
     'history.visibilityProcessorEnsureCloseBeforeDelete': 'false',

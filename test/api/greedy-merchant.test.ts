@@ -51,7 +51,8 @@ async function politeMakes(): Promise<readonly Answered[]> {
 async function politeIsServed(made?: readonly Answered[]): Promise<void> {
   const paths = (made ?? (await politeMakes())).map(({ body }) => `/v1/payments/${body.id}`);
   const reads = [...paths, ...paths.map((path) => `${path}?wait=1`), '/v1/payments?limit=5'];
-  // On a machine that runs other suites, too, a worker may take a payment's task two seconds late: that is no merchant's doing.
+  // On a machine that runs other suites, too, a worker may take a payment's task two seconds late: that is no
+  // merchant's doing.
   const served = (path: string) =>
     eventually(
       () => get(POLITE, path),

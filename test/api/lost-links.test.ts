@@ -136,7 +136,8 @@ describe('a link whose payment Temporal has lost', () => {
     expect(again.status).toBe(201);
     expect((await order(other, 'lost-elsewhere')).body.transId).toBe(again.body.transId);
     expect(stack.transactionsOf(payment.id)).toHaveLength(2);
-    // The provider's next notification of what was paid leads to a person, who is told which transaction it was, and matches it.
+    // The provider's next notification of what was paid leads to a person, who is told which transaction it was, and
+    // matches it.
     await notify(other, payment);
     await untilStatus(payment.id, 'REVIEW');
     const { reason } = (await stack.read(payment.id)).body;

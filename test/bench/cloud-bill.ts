@@ -14,8 +14,8 @@ export function eventName(type: temporal.api.enums.v1.EventType | null | undefin
 }
 
 /**
- * One action each. A start by update-with-start is one for the start and one for the update that it brings; a timer counts
- * when it is started, a signal when it is taken, an upsert however many attributes it has.
+ * One action each. A start by update-with-start is one for the start and one for the update that it brings; a timer
+ * counts when it is started, a signal when it is taken, an upsert however many attributes it has.
  */
 const BILLED = new Set([
   'WORKFLOW_EXECUTION_STARTED',
@@ -40,8 +40,8 @@ const FREE = new Set([
 ]);
 
 /**
- * The billable actions in a history. All markers of one workflow task, those of local activities among them, count as one;
- * each attempt of an activity after its first counts, too. Queries are in no history: each is one more.
+ * The billable actions in a history. All markers of one workflow task, those of local activities among them, count as
+ * one; each attempt of an activity after its first counts, too. Queries are in no history: each is one more.
  *
  * @throws Error for an event of which it isn't said here whether it is billed
  */

@@ -28,7 +28,9 @@ export interface PaymentCost {
 /** Calls that a worker makes now and then, whatever becomes of payments. */
 const HOUSEKEEPING = new Set(['DescribeNamespace', 'GetSystemInfo', 'RecordWorkerHeartbeat']);
 
-/** A {@link PaymentWorld} in which everything that a payment costs is counted. One payment may be under way at a time. */
+/**
+ * A {@link PaymentWorld} in which everything that a payment costs is counted. One payment may be under way at a time.
+ */
 export class CostMeter {
   private constructor(
     readonly world: PaymentWorld,
@@ -101,8 +103,8 @@ export class CostMeter {
 }
 
 /**
- * The actions that a Temporal server has counted by its own meter since it started, those of its own workflows left out. It
- * shows them some seconds late.
+ * The actions that a Temporal server has counted by its own meter since it started, those of its own workflows left
+ * out. It shows them some seconds late.
  */
 export async function meteredActions(metricsAddress: string): Promise<number> {
   const actions = await readCounter(metricsAddress, 'action');

@@ -197,7 +197,8 @@ beforeAll(async () => {
   serverMetricsPort = await freePort();
 });
 
-// On a busy machine Temporal may put two messages into one task, or a task may be made again: then it is counted once more.
+// On a busy machine Temporal may put two messages into one task, or a task may be made again: then it is counted once
+// more.
 jest.retryTimes(2);
 
 /** Measures each of them, in turn, against its budget. */

@@ -31,7 +31,9 @@ const PAID_LINK: readonly (readonly Job[])[] = [
   [activityJob(2, true, { kind: 'delivered' })],
 ];
 
-/** Whether a promise was made in a workflow's VM: not by Node, by this suite, or by what an earlier one has left behind. */
+/**
+ * Whether a promise was made in a workflow's VM: not by Node, by this suite, or by what an earlier one has left behind.
+ */
 function isOfWorkflow(promise: Promise<unknown>): boolean {
   const globals = promise.constructor.constructor('return globalThis')();
   return '__TEMPORAL_ACTIVATOR__' in globals;

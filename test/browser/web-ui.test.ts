@@ -91,7 +91,10 @@ async function untilShown(page: Page, expected: RegExp): Promise<void> {
 const CUT_OFF = `[...document.querySelectorAll('li')].slice(-1)
   .map((point) => Math.max(0, Math.ceil(point.getBoundingClientRect().bottom - innerHeight)))`;
 
-/** Until no list of the page's Markdown is cut off at its end, in two readings: a frame gets its height some moments after its text. */
+/**
+ * Until no list of the page's Markdown is cut off at its end, in two readings: a frame gets its height some moments
+ * after its text.
+ */
 async function untilWhole(page: Page): Promise<void> {
   const end = Date.now() + 30_000;
   const measure = async () => {

@@ -4,8 +4,8 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 
 /*
- * JSON schemas for kubeconform, made from what Kubernetes and the makers of custom resources publish in their own sources: the
- * usual way is to download them from a site that has converted them.
+ * JSON schemas for kubeconform, made from what Kubernetes and the makers of custom resources publish in their own
+ * sources: the usual way is to download them from a site that has converted them.
  */
 
 /** A schema of JSON or OpenAPI, of which no more is known here. */

@@ -20,8 +20,8 @@ import { commandsOf, OperatorsShell, type Services } from '../support/runbook.js
 import { bringUp, type RunningStack } from '../support/running-stack.js';
 
 /*
- * The runbook's chapter, from the backup to the last payment, with its own commands. One backup is restored twice: while the records are
- * whole, and after everything was lost.
+ * The runbook's chapter, from the backup to the last payment, with its own commands. One backup is restored twice:
+ * while the records are whole, and after everything was lost.
  */
 
 const commandsWith = (pattern: RegExp) => commandsOf(pattern, 'Restoring a backup');

@@ -9,8 +9,9 @@ import { settingNames } from '../../src/config.js';
 import { readPage } from '../support/pages.js';
 
 /*
- * The operators' pages can't be followed by a test as the others are: they stop servers, and need a cluster. What they name must
- * be there, at least. The runbook's backup is made and restored by checks: restoring-records.check.ts, and restoring.check.ts of test/deploy.
+ * The operators' pages can't be followed by a test as the others are: they stop servers, and need a cluster. What they
+ * name must be there, at least. The runbook's backup is made and restored by checks: restoring-records.check.ts, and
+ * restoring.check.ts of test/deploy.
  */
 
 const FOLDER = new URL('../../docs/operations/', import.meta.url);

@@ -29,9 +29,9 @@ import { asMerchantsSee, likenessOf } from './likeness.js';
 import { type RunningStart, runStart } from './running-start.js';
 
 /*
- * Follows every page of the documentation as a reader would: runs each block, in the order of the page, against a running
- * `npm start`, fills in what the reader is to copy, does what the page says between the blocks, and compares what is shown
- * with what comes. Only the ports are others.
+ * Follows every page of the documentation as a reader would: runs each block, in the order of the page, against a
+ * running `npm start`, fills in what the reader is to copy, does what the page says between the blocks, and compares
+ * what is shown with what comes. Only the ports are others.
  */
 
 /** Commands that are not run here, each with the reason. */

@@ -15,7 +15,8 @@ describe('payments, end to end', () => {
   let number = 0;
 
   beforeAll(async () => {
-    // Later than a link's end at ten seconds, which takes two questions: of three a minute, one is left for a task that is done again.
+    // Later than a link's end at ten seconds, which takes two questions: of three a minute, one is left for a task that
+    // is done again.
     running = await bringUp({ POLL_FIRST: '11s' });
   });
 

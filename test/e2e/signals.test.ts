@@ -9,7 +9,10 @@ import { freePort, listens } from '../../stack/processes/ports.js';
 import { makeSecrets, stackSettings } from '../../stack/processes/settings.js';
 import { machine, startToRun } from '../support/built.js';
 
-/** What nothing of ours needs, and what tools for logs and terminals send. Node ends at one, and opens its inspector at another. */
+/**
+ * What nothing of ours needs, and what tools for logs and terminals send. Node ends at one, and opens its inspector at
+ * another.
+ */
 const HARMLESS = ['SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const;
 
 /** Long enough for an inspector to open. */

@@ -7,10 +7,16 @@ import { type DevServer, startDevServer } from '../../stack/temporal/start-dev-s
 import { machine, PROJECT, startToRun } from '../support/built.js';
 import { eventually } from '../support/eventually.js';
 
-/** Far less than the half minute for which Temporal's native library tries to connect, and waits for Temporal to hear of a worker's end. */
+/**
+ * Far less than the half minute for which Temporal's native library tries to connect, and waits for Temporal to hear of
+ * a worker's end.
+ */
 const SOON_MS = 20_000;
 
-/** Starts a program, sends it a SIGTERM at some time after its first line, and says how it ended, and how many ms it took. */
+/**
+ * Starts a program, sends it a SIGTERM at some time after its first line, and says how it ended, and how many ms it
+ * took.
+ */
 async function terminate(
   program: string,
   address: string,

@@ -13,7 +13,10 @@ import { testEncryption } from '../support/test-encryption.js';
 const BEGIN = Date.now() - 5 * 3_600_000;
 const COUNT = 900;
 
-/** The first third at one moment, as when a merchant pays many at once, the others a second apart. They are started in another order. */
+/**
+ * The first third at one moment, as when a merchant pays many at once, the others a second apart. They are started in
+ * another order.
+ */
 const createdAt = (number: number) => BEGIN + Math.max(0, number - COUNT / 3) * 1_000;
 const idOf = (number: number) => `pay_${String(number).padStart(32, '0')}` as PaymentId;
 const inOrder = Array.from({ length: COUNT }, (_, number) => idOf(number));

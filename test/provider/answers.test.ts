@@ -253,7 +253,10 @@ describe('a list', () => {
 });
 
 describe('a connection', () => {
-  /** Answers one request on each connection, and resets the connection when another comes: it had been about to close it. */
+  /**
+   * Answers one request on each connection, and resets the connection when another comes: it had been about to close
+   * it.
+   */
   async function closingServer(): Promise<{ url: string; bodies: string[]; close(): void }> {
     const bodies: string[] = [];
     const sockets: Socket[] = [];

@@ -149,7 +149,10 @@ describe('a breaker', () => {
 
 afterEach(closeServers);
 
-/** ms that a provider that hangs for good may take here: a third of them for the connection, which a busy machine takes its time for. */
+/**
+ * ms that a provider that hangs for good may take here: a third of them for the connection, which a busy machine takes
+ * its time for.
+ */
 const LIMIT_MS = 900;
 /** ms that one may take that recovers: it answers within it on a busy machine too. */
 const RECOVERY_LIMIT_MS = 3_000;

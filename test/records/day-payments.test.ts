@@ -37,7 +37,10 @@ function toInfo(number: number, run: { startedAt: number; status: 'SUCCESSFUL' |
   };
 }
 
-/** Lists the newest first, as Temporal does. Each payment has two runs; the later one, which comes first, was SUCCESSFUL. */
+/**
+ * Lists the newest first, as Temporal does. Each payment has two runs; the later one, which comes first, was
+ * SUCCESSFUL.
+ */
 function temporalOf(numbers: readonly number[]): Client {
   const infos = [1_000, 0].flatMap((later) =>
     numbers.toReversed().map((number) =>

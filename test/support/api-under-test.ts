@@ -71,7 +71,8 @@ export interface Answered {
 }
 
 /**
- * The id of a payment that a busy machine answered for early: with 202 before the provider's answer, or with 503 before Temporal's.
+ * The id of a payment that a busy machine answered for early: with 202 before the provider's answer, or with 503 before
+ * Temporal's.
  *
  * @throws Error when the answer is another one
  */

@@ -60,8 +60,8 @@ export async function runToEnd(
 /**
  * Starts a program that runs until it is stopped, with this environment and no other.
  *
- * @returns its process, the first thing that it prints: what it says once it is ready, and all that it has printed so far. The
- * former rejects with its complaints if it ends before.
+ * @returns its process, the first thing that it prints: what it says once it is ready, and all that it has printed so
+ *   far. The former rejects with its complaints if it ends before.
  */
 export function startToRun(
   program: string,

@@ -8,8 +8,8 @@ import { openApiPath } from '../../src/api/openapi.js';
 const document = JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'));
 
 /**
- * The document's responses may get further fields and words, so that clients ignore those. To our own tests, one that the
- * document doesn't have is a mistake.
+ * The document's responses may get further fields and words, so that clients ignore those. To our own tests, one that
+ * the document doesn't have is a mistake.
  */
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);

@@ -4,7 +4,9 @@ const LENGTH = 64 * 1024;
 /** What one text may take without a second look, in ms of CPU time. */
 const MAX_CPU_MS = 50;
 
-/** How much more than its quarter a text may take: work that is linear takes 4 times as much, work that is quadratic 16. */
+/**
+ * How much more than its quarter a text may take: work that is linear takes 4 times as much, work that is quadratic 16.
+ */
 const MAX_GROWTH = 9;
 
 /** How often a text is tried that takes longer: what somebody else makes slow is fast once. */
@@ -89,12 +91,16 @@ const shown = (text: string, ms: number) =>
 const aQuarterOf = (text: string) => text.slice(0, text.length / 4) + text.slice(-1);
 
 /**
- * Whether work on a text grows faster than the text: whether the whole takes much more than four times its quarter, or so
- * long that no machine is that slow. A busy machine takes longer for both, so that neither is judged by its time alone.
+ * Whether work on a text grows faster than the text: whether the whole takes much more than four times its quarter, or
+ * so long that no machine is that slow. A busy machine takes longer for both, so that neither is judged by its time
+ * alone.
  */
 const growsTooFast = (whole: number, quarter: number) => whole > MAX_CPU_MS * 40 || whole > quarter * MAX_GROWTH;
 
-/** The CPU time that this process needs for a piece of work, in ms: the least of some tries, as others use the machine, too. */
+/**
+ * The CPU time that this process needs for a piece of work, in ms: the least of some tries, as others use the machine,
+ * too.
+ */
 async function cpuMsOf(work: () => unknown): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
   for (let made = 0; made < TRIES && least > MAX_CPU_MS; made += 1) {

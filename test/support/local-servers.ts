@@ -71,7 +71,9 @@ const open = new Set<LocalServer>();
 
 const clients: ProviderClient[] = [];
 
-/** A client of the collecting service at this address, unless the options say otherwise; {@link closeServers} closes it. */
+/**
+ * A client of the collecting service at this address, unless the options say otherwise; {@link closeServers} closes it.
+ */
 export function clientOf(url: string, options: Partial<ProviderClientOptions> = {}): ProviderClient {
   const client = createProviderClient({
     service: 'collection',
@@ -103,7 +105,9 @@ export function text(statusCode: number, body: string, headers: Record<string, s
   };
 }
 
-/** Where nothing listens, nor comes to meanwhile: the port is a reserved one, which is given to nobody who asks for any. */
+/**
+ * Where nothing listens, nor comes to meanwhile: the port is a reserved one, which is given to nobody who asks for any.
+ */
 export const CLOSED_URL = 'http://127.0.0.1:1';
 
 function recorder(onSocket: OnSocket) {

@@ -42,8 +42,8 @@ const MATCHER = /(\w+)\s*(=~|=)\s*"([^"]*)"/g;
 const ADDED = new Set(['job', 'instance']);
 
 /**
- * The series that queries name: of a label that may have several values, one series for each. A value that is a pattern and
- * not a list of words is left out.
+ * The series that queries name: of a label that may have several values, one series for each. A value that is a pattern
+ * and not a list of words is left out.
  */
 export function namedSeries(text: string): NamedSeries[] {
   return [...text.matchAll(METRIC)].flatMap(([, name = '', selector = '']) => {

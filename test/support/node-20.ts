@@ -5,7 +5,10 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** The machine's own Node, which runs npm, when it is 20: that of the project is newer. By the path that it calls its own. */
+/**
+ * The machine's own Node, which runs npm, when it is 20: that of the project is newer. By the path that it calls its
+ * own.
+ */
 export async function findNode20(): Promise<string | undefined> {
   for (const node of nodesOfTheMachine()) {
     const { stdout } = await run(node, ['--version']);

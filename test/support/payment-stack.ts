@@ -35,12 +35,14 @@ const services = {
   payout: { apiUser: 'payer', apiKey: 'payer-key' },
 } as const;
 
-/** How long the API under test waits for an answer before it says 202: on a busy machine, too, the answer comes before. */
+/**
+ * How long the API under test waits for an answer before it says 202: on a busy machine, too, the answer comes before.
+ */
 const ANSWER_WITHIN_MS = 20_000;
 
 /**
- * How long the hasty one does: Temporal's dev server answers nothing any more ("interrupted") once a call is given up while it writes down
- * what the call is about.
+ * How long the hasty one does: Temporal's dev server answers nothing any more ("interrupted") once a call is given up
+ * while it writes down what the call is about.
  */
 export const HASTY_MS = 1_500;
 
@@ -195,8 +197,8 @@ export function useStack(options: StackOptions = {}): PaymentStack {
 }
 
 /**
- * A merchant's address that answers every notification in the same way, and records it. In the end, all of them are compared
- * with the OpenAPI document.
+ * A merchant's address that answers every notification in the same way, and records it. In the end, all of them are
+ * compared with the OpenAPI document.
  */
 export function recordingMerchant(answer: () => TryOutcome = () => ({ kind: 'delivered' })) {
   const notified: MerchantNotification[] = [];

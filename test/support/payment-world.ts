@@ -63,8 +63,8 @@ const PATIENCE_MS = 40_000;
 const CLOSE_LIMIT_MS = 12_000;
 
 /**
- * A payer whose transaction succeeds after the first look-up for it. At once would be while that is due: the time-skipping server
- * breaks down when it fires in an open task that cancels it.
+ * A payer whose transaction succeeds after the first look-up for it. At once would be while that is due: the
+ * time-skipping server breaks down when it fires in an open task that cancels it.
  */
 export const SUCCEEDS_LATER = '670000220';
 
@@ -122,7 +122,10 @@ export interface WorldOptions {
   readonly onProviderRequest?: (path: string) => void;
 }
 
-/** For suites in which requests to the provider time out. With less time, a slow answer on a busy machine is taken for one. */
+/**
+ * For suites in which requests to the provider time out. With less time, a slow answer on a busy machine is taken for
+ * one.
+ */
 export const HASTY = { answerWithinMs: 1_200, terms: { providerTimeoutMs: 1_000 } } as const;
 
 /**
@@ -135,7 +138,10 @@ export class PaymentWorld {
   /** What the API has answered, as {@link expectDocumented} takes it. */
   private readonly responses: Parameters<typeof expectDocumented>[] = [];
   private providerPort = 0;
-  /** What the workers that are started from now on are told of when Temporal was restored from a backup, in ms since the epoch. */
+  /**
+   * What the workers that are started from now on are told of when Temporal was restored from a backup, in ms since the
+   * epoch.
+   */
   restoredAt: number | undefined;
   private readonly measures: PaymentSinks['payments'];
   private readonly onCall: (call: ProviderCall) => void;
@@ -239,8 +245,9 @@ export class PaymentWorld {
   }
 
   /**
-   * Throws when the API has answered, or the merchant was notified of, something that isn't as in the OpenAPI document. That
-   * is compared only here: a test's provider has less time to answer than the first comparison takes on a busy machine.
+   * Throws when the API has answered, or the merchant was notified of, something that isn't as in the OpenAPI document.
+   * That is compared only here: a test's provider has less time to answer than the first comparison takes on a busy
+   * machine.
    */
   async stop(): Promise<void> {
     await this.stopWorker();
@@ -383,9 +390,9 @@ export class PaymentWorld {
   }
 
   /**
-   * Lets time pass, for Temporal and the sandbox alike; what the sandbox has to send on the way is sent in its time, after
-   * Temporal's own timers of that moment. The test server never does a workflow task again whose timer fires while the task cancels
-   * it for a notification (temporalio/sdk-java#3088).
+   * Lets time pass, for Temporal and the sandbox alike; what the sandbox has to send on the way is sent in its time,
+   * after Temporal's own timers of that moment. The test server never does a workflow task again whose timer fires
+   * while the task cancels it for a notification (temporalio/sdk-java#3088).
    */
   async pass(durationMs: number): Promise<void> {
     const end = (await this.env.currentTimeMs()) + durationMs;
@@ -415,7 +422,9 @@ export class PaymentWorld {
     return await this.until(id, (payment) => payment.status === status);
   }
 
-  /** As {@link ended}, for an outcome that is checked for a day after the end, since money was sent again or doubted. */
+  /**
+   * As {@link ended}, for an outcome that is checked for a day after the end, since money was sent again or doubted.
+   */
   async checked(id: string, scenario?: string): Promise<readonly string[]> {
     await this.pass(25 * 60 * 60_000);
     return await this.ended(id, scenario);
@@ -523,7 +532,9 @@ async function listen(server: Server): Promise<void> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 }
 
-/** Requests that are being answered come to their end first: what they ask of Temporal must not outlive its connection. */
+/**
+ * Requests that are being answered come to their end first: what they ask of Temporal must not outlive its connection.
+ */
 async function closeServer(server: Server): Promise<void> {
   const closed = new Promise((resolve) => server.close(resolve));
   server.closeIdleConnections();
@@ -536,7 +547,9 @@ function addressOf(server: Server): string {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Workers log what they do for operators; a test's output is for what failed. The runtime is one for each test file. */
+/**
+ * Workers log what they do for operators; a test's output is for what failed. The runtime is one for each test file.
+ */
 let quiet = false;
 function quietRuntime(more: RuntimeOptions = {}): void {
   if (!quiet) Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [], ...more });

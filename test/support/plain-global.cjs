@@ -1,6 +1,6 @@
 /*
- * jest's environment for Node, in a plain context: one whose global object is an object like any other. In jest's own, each look-up
- * of a global (Object, Map, Date) asks the context first, and what computes takes half as long again.
+ * jest's environment for Node, in a plain context: one whose global object is an object like any other. In jest's own,
+ * each look-up of a global (Object, Map, Date) asks the context first, and what computes takes half as long again.
  */
 const vm = require('node:vm');
 const { TestEnvironment } = require('jest-environment-node');

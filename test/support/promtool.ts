@@ -22,8 +22,8 @@ const ADVICE = 'Install Prometheus, which promtool is part of, or Go.';
 const { env } = process;
 
 /**
- * Prometheus's own checker of rules: on PATH, from the cache folder, out of Debian's package, which is unpacked there and not
- * installed, or built with Go.
+ * Prometheus's own checker of rules: on PATH, from the cache folder, out of Debian's package, which is unpacked there
+ * and not installed, or built with Go.
  *
  * @throws NothingWorkedError with every place and the reason why it didn't work.
  */

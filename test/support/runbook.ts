@@ -49,7 +49,10 @@ export interface Services {
 export class OperatorsShell {
   readonly #shell: Shell;
 
-  /** @param scratch a folder of its own, in the place of docker-compose.yml's: it gets an .env, and what the commands write */
+  /**
+   * @param scratch a folder of its own, in the place of docker-compose.yml's: it gets an .env, and what the commands
+   * write
+   */
   constructor(
     scratch: string,
     env: NodeJS.ProcessEnv,

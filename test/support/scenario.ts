@@ -31,8 +31,8 @@ const EVENTS_MAX = 5_000;
 type TodoOf<Kind extends Todo['kind']> = Extract<Todo, { readonly kind: Kind }>;
 
 /**
- * One payment and its world: what it asks for is answered, in the order in which it asks. An answer that it has not asked
- * for fails the test. Notifications to the merchant are delivered at the first try, unless a test looks at them.
+ * One payment and its world: what it asks for is answered, in the order in which it asks. An answer that it has not
+ * asked for fails the test. Notifications to the merchant are delivered at the first try, unless a test looks at them.
  */
 export class Scenario {
   payment: PaymentState;

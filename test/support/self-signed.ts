@@ -1,4 +1,7 @@
-/** A certificate for 127.0.0.1 that nobody signed, made for these tests and used nowhere else. Valid for a hundred years. */
+/**
+ * A certificate for 127.0.0.1 that nobody signed, made for these tests and used nowhere else. Valid for a hundred
+ * years.
+ */
 export const selfSigned = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgapwqawJ1oBNf/iAU

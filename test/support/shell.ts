@@ -57,7 +57,8 @@ export class Shell {
   }
 
   /**
-   * Starts a program that runs until it is stopped, as in a terminal of its own that has the variables and the folder of this one.
+   * Starts a program that runs until it is stopped, as in a terminal of its own that has the variables and the folder
+   * of this one.
    *
    * @returns what it has printed so far, once that matches `ready`.
    */

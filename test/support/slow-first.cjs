@@ -1,6 +1,6 @@
 /*
- * The order of the suites: what takes long first, so that none is still running alone at the end. jest would begin with the longest
- * files, or with those that took longest the last time, which a new machine doesn't know.
+ * The order of the suites: what takes long first, so that none is still running alone at the end. jest would begin with
+ * the longest files, or with those that took longest the last time, which a new machine doesn't know.
  */
 const { default: Sequencer } = require('@jest/test-sequencer');
 

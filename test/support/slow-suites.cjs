@@ -1,6 +1,7 @@
 /*
- * The slow suites: those that take 15 seconds of CPU time or more each, two thirds of what all take, or wait for half a minute; the longest
- * first. `npm test` leaves them to `npm run test:slow`, unless it is given a suite, a folder or a test by name. `.ci/run` runs both.
+ * The slow suites: those that take 15 seconds of CPU time or more each, two thirds of what all take, or wait for half a
+ * minute; the longest first. `npm test` leaves them to `npm run test:slow`, unless it is given a suite, a folder or a
+ * test by name. `.ci/run` runs both.
  */
 module.exports = [
   'lab/explore/mutants',

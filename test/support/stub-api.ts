@@ -30,7 +30,9 @@ interface Texts {
   readonly text: string;
 }
 
-/** All that the API answers, with one text in place of everything that a merchant, a payer or the provider can write. */
+/**
+ * All that the API answers, with one text in place of everything that a merchant, a payer or the provider can write.
+ */
 function answers({ text }: Texts) {
   const payment: z.output<typeof paymentSchema> = {
     id: ID,

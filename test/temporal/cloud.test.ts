@@ -17,7 +17,8 @@ import { type DevServer, startDevServer } from '../../stack/temporal/start-dev-s
 import { type Authority, type Certificate, createAuthority, readPem } from './certificates.js';
 
 /*
- * Temporal Cloud as its clients see it: a real server behind TLS, which asks for a client's certificate, or for an API key.
+ * Temporal Cloud as its clients see it: a real server behind TLS, which asks for a client's certificate, or for an API
+ * key.
  */
 
 const API_KEY = 'a-key-of-temporal-cloud';
@@ -56,7 +57,9 @@ interface Front {
   close(): Promise<void>;
 }
 
-/** Passes calls on to the dev server: those of clients with a certificate of the authority, or those with the API key. */
+/**
+ * Passes calls on to the dev server: those of clients with a certificate of the authority, or those with the API key.
+ */
 async function openFront(asksFor: 'certificate' | 'key'): Promise<Front> {
   const calls: IncomingHttpHeaders[] = [];
   const upstream = connect(`http://${temporal.address}`);

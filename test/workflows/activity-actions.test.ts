@@ -9,8 +9,8 @@ import { eventually } from '../support/eventually.js';
 import { PaymentWorld } from '../support/payment-world.js';
 
 /*
- * Every command of `temporal activity`, on an activity whose worker has died: one that sends a payout which the provider has taken, and
- * one that notifies the merchant.
+ * Every command of `temporal activity`, on an activity whose worker has died: one that sends a payout which the
+ * provider has taken, and one that notifies the merchant.
  */
 
 const PATIENCE_MS = 90_000;

@@ -125,7 +125,9 @@ const ways: readonly Way[] = [
 /** The payment of each way, by its name. */
 const payments = new Map<string, Shown>();
 
-/** Kills the one worker while the merchant is being told of every payment, and changes what the next worker will meet. */
+/**
+ * Kills the one worker while the merchant is being told of every payment, and changes what the next worker will meet.
+ */
 async function killWhileTold(): Promise<void> {
   const begun: [Way, Shown | undefined][] = [];
   for (const way of ways) begun.push([way, await way.begin?.()]);

@@ -5,7 +5,9 @@ import { describe, expect, it } from '@jest/globals';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const files = globSync('src/{payments,workflows}/**/*.ts', { cwd: root });
 
-/** A variable of a module that can change: one that can be set again, or a collection that isn't read-only by its type. */
+/**
+ * A variable of a module that can change: one that can be set again, or a collection that isn't read-only by its type.
+ */
 const STATE = /^(export )?(let|var) .*|^(export )?const \w+(: [^=]+)? = (new (Weak)?(Map|Set)\b|\[\];|\{\};).*/gm;
 
 describe('the modules of workflows, which a worker evaluates once for all payments,', () => {

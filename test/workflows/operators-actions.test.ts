@@ -102,7 +102,10 @@ async function allowAnyAttempts(id: string, pauseMs = 0): Promise<void> {
   });
 }
 
-/** Has Temporal make another attempt of the payout's activity, once its first has come to nothing, and counts it as its first. */
+/**
+ * Has Temporal make another attempt of the payout's activity, once its first has come to nothing, and counts it as its
+ * first.
+ */
 async function attemptAnew(id: string, reset: (id: string) => Promise<unknown>): Promise<void> {
   await allowAnyAttempts(id, TEST_LIMIT_MS);
   await eventually(
@@ -124,7 +127,10 @@ const RESETS = [
   ],
 ] as const;
 
-/** The payment, of which the provider has one transaction once workers were given its activity so often, though its list doesn't show it. */
+/**
+ * The payment, of which the provider has one transaction once workers were given its activity so often, though its list
+ * doesn't show it.
+ */
 async function isPaidOnceAfterTries(id: string, times: number): Promise<void> {
   await eventually(
     async () => tries.get(id),

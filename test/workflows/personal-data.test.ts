@@ -224,7 +224,10 @@ describe.each([
   }
 });
 
-/** Where a history has a payload that isn't encrypted, other than search attributes and what Temporal's own core notes in markers. */
+/**
+ * Where a history has a payload that isn't encrypted, other than search attributes and what Temporal's own core notes
+ * in markers.
+ */
 function plainPayloads(value: unknown, path: readonly string[] = []): string[] {
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return [];
   const isPayload = 'metadata' in value && 'data' in value && value.data instanceof Uint8Array;

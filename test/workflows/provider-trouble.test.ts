@@ -95,8 +95,8 @@ describe('a payment in the provider’s trouble', () => {
   it('waits, and is neither FAILED nor under review, while the credentials are revoked', async () => {
     const begun = await payout();
     world.sandbox.faults.add({ fault: 'wrongCredentials', rate: 1, forMs: 3 * HOUR });
-    // All five are polled at about the same time. A notification of one that comes just before its poll breaks the time-skipping server,
-    // which can't cancel a timer that fires in an open task.
+    // All five are polled at about the same time. A notification of one that comes just before its poll breaks the
+    // time-skipping server, which can't cancel a timer that fires in an open task.
     world.sandbox.faults.add({ fault: 'webhookDrop', rate: 1 });
     const posts = Array.from({ length: 5 }, () => world.post('/v1/payouts', { amount: 900, phone: SUCCEEDS }));
     const held = (await Promise.all(posts)).map(({ status, body }): Payment => {

@@ -5,7 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { bundleFromSource } from '../support/bundle-workflows.js';
 import { DEPLOYMENT, PaymentWorld } from '../support/payment-world.js';
 
-/** How long Temporal and the workers may take to come to something, in ms. A stuck payment is tried again every 10 s or so. */
+/**
+ * How long Temporal and the workers may take to come to something, in ms. A stuck payment is tried again every 10 s or
+ * so.
+ */
 const PATIENCE_MS = 150_000;
 const TEST_LIMIT_MS = 2 * PATIENCE_MS;
 

@@ -42,7 +42,10 @@ function temporal(...args: readonly string[]): Promise<{ readonly isDone: boolea
   );
 }
 
-/** What an operator can do to a workflow, by its command after `temporal workflow`. None of it may change how a payment ends. */
+/**
+ * What an operator can do to a workflow, by its command after `temporal workflow`. None of it may change how a payment
+ * ends.
+ */
 const ACTIONS: Readonly<Record<string, readonly string[]>> = {
   cancel: ['cancel'],
   'signal without input': ['signal', '--name', 'hint'],

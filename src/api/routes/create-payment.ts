@@ -151,7 +151,9 @@ export const orderFields = {
   metadata,
 };
 
-/** A key as a string of structured fields (RFC 9651), which the draft of the header asks for: in quotes, with escapes. */
+/**
+ * A key as a string of structured fields (RFC 9651), which the draft of the header asks for: in quotes, with escapes.
+ */
 const QUOTED = /^"((?:[ !#-[\]-~]|\\["\\])*)"$/;
 
 /** HTTP takes spaces at either end away. In quotes or without them, a key is the same. */
@@ -204,8 +206,9 @@ export const creationProblems = [
  * 202 if the provider has not answered in time.
  *
  * @throws {ApiError} `rejected_by_provider` with the provider's message, `idempotency_key_reused`,
- * `idempotency_key_required`, `invalid_idempotency_key`, `invalid_request` for identifiers that name a person and beyond the
- * merchant's limits, `daily_limit_reached`, `temporarily_unavailable`, `records_unavailable`, `record_unreadable`.
+ * `idempotency_key_required`, `invalid_idempotency_key`, `invalid_request` for identifiers that name a person and
+ * beyond the merchant's limits, `daily_limit_reached`, `temporarily_unavailable`, `records_unavailable`,
+ * `record_unreadable`.
  */
 export async function createPayment<Body>(
   kind: PaymentKind,
@@ -250,9 +253,10 @@ function withTermsFor(order: PaymentOrder, context: ApiContext, { limits }: Call
 }
 
 /**
- * Keeps the payer's or the recipient's phone number, name and e-mail address out of the merchant's identifiers. Payments can be
- * searched for by these, so that they are the one part of an order that isn't encrypted in Temporal. Of a link's payer neither the
- * number nor the name is known: what can be nothing else than somebody's number is kept out, too.
+ * Keeps the payer's or the recipient's phone number, name and e-mail address out of the merchant's identifiers.
+ * Payments can be searched for by these, so that they are the one part of an order that isn't encrypted in Temporal. Of
+ * a link's payer neither the number nor the name is known: what can be nothing else than somebody's number is kept out,
+ * too.
  *
  * @throws {ApiError} `invalid_request` with an error for each identifier that has one of them.
  */

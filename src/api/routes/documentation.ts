@@ -7,8 +7,8 @@ import { notFound, PROBLEMS } from '../../http/problem.js';
 import { publicRoute } from '../route.js';
 
 /**
- * The API's reference, for people and for programs. Nothing of it comes from another host. Everybody may ask for it, so all are sent the
- * same bytes: a copy for each would fill the memory.
+ * The API's reference, for people and for programs. Nothing of it comes from another host. Everybody may ask for it, so
+ * all are sent the same bytes: a copy for each would fill the memory.
  */
 
 export const getOpenApi = publicRoute({
@@ -45,8 +45,8 @@ const POLICY = [
 ].join('; ');
 
 /**
- * It only shows: an API key belongs on the merchant's server, and not in a page. On a narrow screen, RapiDoc has no menu: the page
- * has one above it, and a link back to it. RapiDoc goes where the address's hash says.
+ * It only shows: an API key belongs on the merchant's server, and not in a page. On a narrow screen, RapiDoc has no
+ * menu: the page has one above it, and a link back to it. RapiDoc goes where the address's hash says.
  */
 const referencePage = ({ tags, operations }: Menu) =>
   html`<!doctype html>

@@ -49,8 +49,8 @@ function view(payment: PaymentId, notification: PaymentNotification) {
 }
 
 /**
- * `at` is when the next attempt is at the earliest, or when the delivery ended; `lastTriedAt` and `lastError` say when the last attempt
- * was, and why it failed.
+ * `at` is when the next attempt is at the earliest, or when the delivery ended; `lastTriedAt` and `lastError` say when
+ * the last attempt was, and why it failed.
  */
 function viewDelivery(delivery: Delivery): DeliveryResource {
   const at = isoTime(delivery.at);

@@ -62,8 +62,8 @@ export const readyz = publicRoute({
 const READINESS_REUSED_MS = 1_000;
 
 /**
- * Looks whether the process is ready, for all who ask together: they need no key and aren't limited, and each look takes several
- * calls to Temporal and one to the records.
+ * Looks whether the process is ready, for all who ask together: they need no key and aren't limited, and each look
+ * takes several calls to Temporal and one to the records.
  */
 export function sharedReadiness({
   client,
@@ -80,7 +80,9 @@ export function sharedReadiness({
 /** How long payments may go unrecorded before it is a warning, in ms. */
 const MAX_LAG_MS = 10 * 60_000;
 
-/** How long the records may take to say how far they are, in ms: anybody who asks for readiness doesn't wait for long. */
+/**
+ * How long the records may take to say how far they are, in ms: anybody who asks for readiness doesn't wait for long.
+ */
 const RECORDS_LIMIT_MS = 2_000;
 
 /** What is wrong with the records: most of what the API does doesn't need them. */

@@ -28,9 +28,10 @@ export const CSV_COLUMNS = [
 type CsvRow = { readonly [Name in keyof PaymentSummary]?: unknown } & { readonly merchant?: string };
 
 /**
- * Payments as CSV (RFC 4180) with a header, safe to open in a spreadsheet: a text that it would take for a formula begins
- * with an apostrophe. Metadata can be anybody's words. Where the decimal separator is a comma, as in French, spreadsheets may
- * take a semicolon for the end of a cell, even within quotes: so it is written as JSON can also write it.
+ * Payments as CSV (RFC 4180) with a header, safe to open in a spreadsheet: a text that it would take for a formula
+ * begins with an apostrophe. Metadata can be anybody's words. Where the decimal separator is a comma, as in French,
+ * spreadsheets may take a semicolon for the end of a cell, even within quotes: so it is written as JSON can also write
+ * it.
  *
  * @param isOperator whether merchants are shown
  */

@@ -13,8 +13,8 @@ import type { PaymentResource } from '../resources.js';
 import type { ApiContext, AuthenticatedRequest } from '../route.js';
 
 /**
- * A payment, or a part of it, as a caller sees it. Operators also see whose it is and, if there is a Web UI, the address of
- * its workflow there.
+ * A payment, or a part of it, as a caller sees it. Operators also see whose it is and, if there is a Web UI, the
+ * address of its workflow there.
  */
 type View<Shown> = Shown & Pick<PaymentResource, 'merchant' | 'temporalUrl'>;
 
@@ -22,8 +22,8 @@ type View<Shown> = Shown & Pick<PaymentResource, 'merchant' | 'temporalUrl'>;
 export type Viewer = <Shown extends Pick<Payment, 'id'>>(payment: Shown) => View<Shown>;
 
 /**
- * When a payment is reported as not found, in ms. Temporal takes a little longer for a payment of somebody else's than for
- * none: without the pause, somebody who knows another merchant's order numbers could time which of them were paid.
+ * When a payment is reported as not found, in ms. Temporal takes a little longer for a payment of somebody else's than
+ * for none: without the pause, somebody who knows another merchant's order numbers could time which of them were paid.
  */
 const NOT_FOUND_AFTER_MS = 100;
 
@@ -48,8 +48,8 @@ export async function ownPayment(
 }
 
 /**
- * Who asks something of a payment. Its owner's own key is the merchant's, unless it is used at the desk, where only operators sign in;
- * anybody else's is an operator's.
+ * Who asks something of a payment. Its owner's own key is the merchant's, unless it is used at the desk, where only
+ * operators sign in; anybody else's is an operator's.
  */
 export function actorOf(
   { caller, headers }: Pick<AuthenticatedRequest<unknown, unknown>, 'caller' | 'headers'>,
@@ -108,7 +108,8 @@ function whyNotCancelable({ status, final, transId }: Payment): string {
 }
 
 /**
- * Whose payments a list is of: the caller's own, or for operators everybody's or one merchant's. `undefined` is everybody.
+ * Whose payments a list is of: the caller's own, or for operators everybody's or one merchant's. `undefined` is
+ * everybody.
  *
  * @throws {ApiError} `forbidden`, for somebody else's.
  */

@@ -8,7 +8,10 @@ import { type ProviderRecordsResource, providerRecordsSchema } from '../resource
 import { type ApiContext, authenticatedRoute } from '../route.js';
 import { ownPayment } from './payment-resource.js';
 
-/** What an operator would otherwise look up in the provider's portal. The payment itself asks, and doesn't go by the answer. */
+/**
+ * What an operator would otherwise look up in the provider's portal. The payment itself asks, and doesn't go by the
+ * answer.
+ */
 export const getProviderRecords = authenticatedRoute({
   method: 'get',
   path: '/v1/payments/:id/provider',

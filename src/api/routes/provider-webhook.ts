@@ -24,15 +24,15 @@ const NOTHING = new Set(['', 'null', 'true', 'false', '0', '""', '[]', '{}']);
 const MAX_UNREAD = 1_000;
 
 /**
- * Bytes of JSON that they may have. While no worker does anything, the run that keeps them takes 10,000 signals, and Temporal ends one
- * with a history of 50 MB: it must have refused more signals by then.
+ * Bytes of JSON that they may have. While no worker does anything, the run that keeps them takes 10,000 signals, and
+ * Temporal ends one with a history of 50 MB: it must have refused more signals by then.
  */
 const MAX_UNREAD_BYTES = 3_000;
 
 /**
  * Receives the provider's notifications. They carry no credential, so the address contains a secret. They are only
- * hints, which make a payment ask the provider. Each is answered 200 once Temporal has it: given to its payment, or kept for an
- * operator, because it can't be read, or no payment is known for it yet.
+ * hints, which make a payment ask the provider. Each is answered 200 once Temporal has it: given to its payment, or
+ * kept for an operator, because it can't be read, or no payment is known for it yet.
  *
  * Those beyond a limit are answered 429, so that the provider repeats them later. They are also kept for an operator,
  * because such a notification may be the only trace of a transaction that is not polled.
@@ -81,8 +81,8 @@ function count({ record }: ApiRequest, { metrics }: ApiContext, result: WebhookR
 const REQUEST_LINE = /^[^\s/]{1,30} {1,3}(?:https?:\/\/[^\s/]{1,300})?\/webhooks\/provider\/([\w-]{1,200})(?![\w-])/im;
 
 /**
- * Counts a notification that isn't even HTTP, as far as its address can be read. Nothing of it is kept: it may be anything. The
- * provider hears 400, and may repeat it.
+ * Counts a notification that isn't even HTTP, as far as its address can be read. Nothing of it is kept: it may be
+ * anything. The provider hears 400, and may repeat it.
  */
 export function countUnparsed(
   { code, packet, address }: UnparsedRequest,
@@ -108,7 +108,8 @@ async function take(request: ApiRequest, context: ApiContext): Promise<void> {
     throw methodNotAllowed('POST');
   }
   if (found.length === 0) return await keepUnread(request, context, text);
-  // All are tried before the first that could not be taken has the provider repeat them: those that were aren't harmed by it.
+  // All are tried before the first that could not be taken has the provider repeat them: those that were aren't harmed
+  // by it.
   let failure: unknown;
   for (const one of found) {
     try {
@@ -145,7 +146,8 @@ async function takeOne(request: ApiRequest, context: ApiContext, named: Named): 
   } catch (error) {
     const code = error instanceof ApiError ? error.code : undefined;
     if (code === 'too_many_notifications') await keepRefused(context, named);
-    // Temporal has no such payment. One of long ago may be meant: an operator has to see it, and the provider may not repeat it.
+    // Temporal has no such payment. One of long ago may be meant: an operator has to see it, and the provider may not
+    // repeat it.
     if (code !== 'records_unavailable') throw error;
   }
   try {
@@ -171,8 +173,9 @@ function awaitPayment(context: ApiContext, named: Named, kept: UnmatchedNotifica
 }
 
 /**
- * Gives a notification to the payment that it is about: its id is the transaction's externalId and userId. The provider doesn't
- * document which fields it sends. Otherwise the payment is found by its transaction, if exactly one payment has it.
+ * Gives a notification to the payment that it is about: its id is the transaction's externalId and userId. The provider
+ * doesn't document which fields it sends. Otherwise the payment is found by its transaction, if exactly one payment has
+ * it.
  *
  * @throws {ApiError} `too_many_notifications`, `temporarily_unavailable`, `records_unavailable`.
  */

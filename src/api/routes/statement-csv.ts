@@ -33,9 +33,10 @@ type Row = { readonly record: string; readonly service: Service } & Partial<
 >;
 
 /**
- * A statement as CSV (RFC 4180) with a header: for each service the opening balance, every payment, what differs, what couldn't be
- * covered, the total of what is SUCCESSFUL, and the closing balance. A text that a spreadsheet would take for a formula begins with an
- * apostrophe. Nobody is named in it. It comes in pieces, between which others have their turn: a day can have tens of thousands of payments.
+ * A statement as CSV (RFC 4180) with a header: for each service the opening balance, every payment, what differs, what
+ * couldn't be covered, the total of what is SUCCESSFUL, and the closing balance. A text that a spreadsheet would take
+ * for a formula begins with an apostrophe. Nobody is named in it. It comes in pieces, between which others have their
+ * turn: a day can have tens of thousands of payments.
  *
  * @param isOperator whether balances and merchants are shown
  */

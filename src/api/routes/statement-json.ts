@@ -5,8 +5,8 @@ import type { Statement } from '../../reconciliation/statement.js';
 const ELEMENTS_OF_PIECE = 250;
 
 /**
- * A statement as the JSON that the API answers with. It comes in pieces, between which others have their turn: a day can have tens of
- * thousands of payments.
+ * A statement as the JSON that the API answers with. It comes in pieces, between which others have their turn: a day
+ * can have tens of thousands of payments.
  */
 export async function* statementJson(statement: Statement): AsyncGenerator<string> {
   const { payments, differences, ...rest } = statement;

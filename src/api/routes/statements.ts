@@ -133,7 +133,10 @@ async function find(
   throw new ApiError('not_found', `There is no such statement. ${whenMade(date)}`);
 }
 
-/** Whether somebody has asked for the statement of the day, and it isn't there yet. While Temporal is away, nobody knows. */
+/**
+ * Whether somebody has asked for the statement of the day, and it isn't there yet. While Temporal is away, nobody
+ * knows.
+ */
 async function isBeingMade(client: Client, date: string): Promise<boolean> {
   if (!isDay(date)) return false;
   const handle = client.workflow.getHandle(statementWorkflowId(date));
@@ -205,8 +208,8 @@ function statementsIn(records: Records | undefined): Statements {
 }
 
 /**
- * Adds the gauges of the latest day's statement to a registry. They are `NaN` while there is nothing to be said: without records,
- * while these can't be read, and before the first payment.
+ * Adds the gauges of the latest day's statement to a registry. They are `NaN` while there is nothing to be said:
+ * without records, while these can't be read, and before the first payment.
  */
 export function measureStatements(registry: Registry, { records }: RecordsContext): void {
   const registers = [registry];

@@ -5,7 +5,10 @@ import { openPayment, type PaymentState } from '../words/payment-state.js';
 import { step } from './machine.js';
 import type { PaymentEvent } from './transitions.js';
 
-/** A request for a link that was sent before the payment's workflow began. Times in ms since the epoch, by the sender's clock. */
+/**
+ * A request for a link that was sent before the payment's workflow began. Times in ms since the epoch, by the sender's
+ * clock.
+ */
 export interface LinkRequest {
   readonly outcome: InitiationOutcome;
   readonly sentAt: number;

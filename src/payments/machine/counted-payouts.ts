@@ -1,8 +1,8 @@
 import type { PaymentId } from '../words/payment-id.js';
 
 /**
- * The payouts that a merchant has ordered on one day, counted against the merchant's limit for a day. Each counts on the day
- * it was ordered, whatever becomes of it.
+ * The payouts that a merchant has ordered on one day, counted against the merchant's limit for a day. Each counts on
+ * the day it was ordered, whatever becomes of it.
  */
 export interface CountedPayouts {
   /** The sum of all that were counted, in XAF. */
@@ -20,8 +20,8 @@ export interface CountedPayout {
 export const NO_PAYOUTS: CountedPayouts = { total: 0, latest: [] };
 
 /**
- * How many payouts are remembered. A request is repeated soon, if at all; one that is repeated after so many others, and has
- * no payment yet, counts twice. That errs on the side of paying less.
+ * How many payouts are remembered. A request is repeated soon, if at all; one that is repeated after so many others,
+ * and has no payment yet, counts twice. That errs on the side of paying less.
  */
 const REMEMBERED = 1_000;
 
@@ -37,7 +37,8 @@ export function summed(payouts: readonly CountedPayout[]): CountedPayouts {
  * Counts payouts in their order, each if the limit leaves room for it.
  *
  * @param max the limit of the day's payouts, in XAF
- * @returns whether each was counted, by its place: one id may stand in a batch with two amounts, of which only one has room
+ * @returns whether each was counted, by its place: one id may stand in a batch with two amounts, of which only one has
+ *   room
  */
 export function countPayouts(
   before: CountedPayouts,

@@ -14,16 +14,16 @@ import { differenceOf, disagreement, isDisputed, ownAmong } from './matching.js'
 import { holdForReview, inPhase, matchedTransId, withOthers } from './transitions.js';
 
 /*
- * What operators decide on. A decision names the number of the review that it was made on: any change of what the provider
- * has shown makes that another, so that nothing is decided on something else than what its operator was shown.
+ * What operators decide on. A decision names the number of the review that it was made on: any change of what the
+ * provider has shown makes that another, so that nothing is decided on something else than what its operator was shown.
  */
 
 /** How many differences are remembered. */
 const MAX_DIFFERENCES = 20;
 
 /**
- * Remembers how what the provider shows differs from the order. An answer that leaves a field out doesn't correct what an
- * earlier one has said in it.
+ * Remembers how what the provider shows differs from the order. An answer that leaves a field out doesn't correct what
+ * an earlier one has said in it.
  */
 export function withDifferences(payment: PaymentState, shown: readonly Transaction[]): PaymentState {
   return shown.filter((one) => isLookedAt(payment, one)).reduce(withDifference, payment);
@@ -59,9 +59,9 @@ export function knownDifference({ differences }: PaymentState, transId: TransId 
 }
 
 /**
- * Has a person look at a transaction that names the payment and another, when the provider first shows it, whatever the payment would
- * have gone on to: nothing is sent, and nothing final told. A decision that is being checked goes on; if it is refused, its review is
- * held.
+ * Has a person look at a transaction that names the payment and another, when the provider first shows it, whatever the
+ * payment would have gone on to: nothing is sent, and nothing final told. A decision that is being checked goes on; if
+ * it is refused, its review is held.
  */
 export function withDisputes(
   before: PaymentState,
@@ -84,7 +84,10 @@ export function withDisputes(
     : holdForReview(noted, why, now);
 }
 
-/** A review with the same number has that of another once its evidence has changed. What one of two has decided on it is void. */
+/**
+ * A review with the same number has that of another once its evidence has changed. What one of two has decided on it is
+ * void.
+ */
 export function renumbered(before: PaymentState, after: PaymentState): PaymentState {
   const review = reviewOf(after);
   if (review === undefined || review.number !== reviewOf(before)?.number) return after;

@@ -44,8 +44,8 @@ export function onStatus(
 }
 
 /**
- * A look that was answered leads on to expiring, and the look after that back to following: it was not enough. A link that may
- * have been paid isn't expired, even if the provider shows now that it isn't: that may be an old answer.
+ * A look that was answered leads on to expiring, and the look after that back to following: it was not enough. A link
+ * that may have been paid isn't expired, even if the provider shows now that it isn't: that may be an old answer.
  */
 function closed(
   closing: Closing,
@@ -89,8 +89,8 @@ export function startClosing(payment: PaymentState, of: Following, now: number):
 
 /**
  * What the provider's word on the payment's own transaction makes of the payment. A transaction that isn't what was
- * ordered, or has a status that its kind can't have, goes to review. One that has moved no money ends the payment, once the
- * list shows no other where the outcome is in doubt.
+ * ordered, or has a status that its kind can't have, goes to review. One that has moved no money ends the payment, once
+ * the list shows no other where the outcome is in doubt.
  */
 export function applyTransaction(payment: PaymentState, transaction: Transaction, now: number): PaymentState {
   const wrong = disagreement(payment.order, transaction);
@@ -121,7 +121,10 @@ const FAILURES: Partial<Record<ProviderStatus, FailureCode>> = {
   EXPIRED: 'expired',
 };
 
-/** CREATED after anything else is an old answer: an attempt that was made stays made. So is anything after a final status. */
+/**
+ * CREATED after anything else is an old answer: an attempt that was made stays made. So is anything after a final
+ * status.
+ */
 function withStatus(payment: PaymentState, status: ProviderStatus): PaymentState {
   const pursuit = pursuitOf(payment.phase);
   const of = pursuit?.kind === 'verifying' ? undefined : followedBy(pursuit);

@@ -95,8 +95,8 @@ export interface Step {
  * The payment machine: what an event makes of a payment, and what is to be done next. It is pure and total: every
  * event has a meaning in every phase. `now` is in ms since the epoch.
  *
- * Its caller does the one thing that is to be done, and passes its answer in before any other event, so nothing can end or
- * decide a payment while its request is in flight.
+ * Its caller does the one thing that is to be done, and passes its answer in before any other event, so nothing can end
+ * or decide a payment while its request is in flight.
  */
 export function step(payment: PaymentState, event: PaymentEvent, now: number): Step {
   const { payment: changed, replies = [] } = apply(noted(payment, event, now), event, now);
@@ -123,7 +123,10 @@ export function step(payment: PaymentState, event: PaymentEvent, now: number): S
 /** Requests that may wait at a time; more are answered at once. Temporal takes ten updates of a workflow at a time. */
 const MAX_WAITERS = 4;
 
-/** What every answer leaves behind, whatever it is about: the question counted, and the quiet that the provider asked for. */
+/**
+ * What every answer leaves behind, whatever it is about: the question counted, and the quiet that the provider asked
+ * for.
+ */
 function noted(payment: PaymentState, event: PaymentEvent, now: number): PaymentState {
   if (isNotAsked(event)) return payment;
   const recentQuestions =
@@ -498,7 +501,10 @@ interface Task {
   readonly summary: string;
 }
 
-/** What is due: the payment's own task first, then reported transactions, then notifications; or the wait until one is due. */
+/**
+ * What is due: the payment's own task first, then reported transactions, then notifications; or the wait until one is
+ * due.
+ */
 function plan(payment: PaymentState, now: number): Todo {
   const tasks = [phaseTask(payment, now), reportTask(payment, now), deliveryTask(payment)].filter(
     (task) => task !== undefined,
@@ -513,8 +519,8 @@ function plan(payment: PaymentState, now: number): Todo {
 }
 
 /**
- * Whether the payment would ask the provider for a status earlier than it does, if the budget of questions had room: see
- * {@link nextFreeAt}.
+ * Whether the payment would ask the provider for a status earlier than it does, if the budget of questions had room:
+ * see {@link nextFreeAt}.
  */
 export function waitsForBudget(payment: PaymentState, now: number): boolean {
   if (payment.recentQuestions.length < STATUS_CALLS_BUDGETED) return false;
@@ -679,13 +685,17 @@ function quiet({ quietUntil = 0 }: PaymentState, at: number): number {
   return Math.max(at, quietUntil);
 }
 
-/** When an operator who looks may have the status of a transaction asked for: now, or once there is room, in ms since the epoch. */
+/**
+ * When an operator who looks may have the status of a transaction asked for: now, or once there is room, in ms since
+ * the epoch.
+ */
 export function lookableAt(payment: PaymentState, transId: TransId, now: number): number {
   return quiet(payment, nextFreeAt(payment.recentQuestions, transId, now, LOOKS_BUDGETED));
 }
 
 /**
- * What an operator's look leaves behind: the question counted, and the quiet that the provider has asked for. It decides nothing.
+ * What an operator's look leaves behind: the question counted, and the quiet that the provider has asked for. It
+ * decides nothing.
  *
  * @param transId of which the status was asked
  */

@@ -9,9 +9,9 @@ export function transTypeOf(order: Pick<PaymentOrder, 'kind'>): TransType {
 }
 
 /**
- * Whose a transaction is by the provider's word. It is sent the payment's id as externalId and as userId, and may leave out
- * either. One that names the payment in one and another in the other is disputed: nothing goes by it before a person has judged it,
- * and no list that shows it shows nothing.
+ * Whose a transaction is by the provider's word. It is sent the payment's id as externalId and as userId, and may leave
+ * out either. One that names the payment in one and another in the other is disputed: nothing goes by it before a
+ * person has judged it, and no list that shows it shows nothing.
  */
 export function ownerOf(
   id: string,
@@ -31,7 +31,10 @@ interface Difference {
   readonly amount?: number;
 }
 
-/** `undefined` when it doesn't differ. What the provider leaves out can't: it promises no field but the id and the status. */
+/**
+ * `undefined` when it doesn't differ. What the provider leaves out can't: it promises no field but the id and the
+ * status.
+ */
 export function differenceOf(order: PaymentOrder, transaction: Transaction): Difference | undefined {
   const { transId, amount, externalId, userId, transType, status } = transaction;
   if (!mayBeOwn(order, transaction)) {

@@ -15,8 +15,8 @@ export interface PaymentNotification {
 /** How far its delivery has come; times in ms since the epoch. */
 export type Delivery =
   /**
-   * To be tried at `at`; `since` is when it was first tried. The rest is of the last try: when it was, why it failed, and
-   * which of several endpoints have taken the notification so far.
+   * To be tried at `at`; `since` is when it was first tried. The rest is of the last try: when it was, why it failed,
+   * and which of several endpoints have taken the notification so far.
    */
   | {
       readonly kind: 'due';
@@ -53,15 +53,17 @@ export type DeliveryOutcome =
   /** No worker began it. That is no try: it is sent at once, as the payment is by then. */
   | { readonly kind: 'notSent' };
 
-/** The type of the failure of a try that has no turn yet, because the merchant's others hold their share of the worker. */
+/**
+ * The type of the failure of a try that has no turn yet, because the merchant's others hold their share of the worker.
+ */
 export const HELD_BACK = 'HeldBack';
 
 /** For how long a notification is tried, in ms: three days from its own first try, whatever was before it. */
 export const DELIVERY_PATIENCE_MS = 72 * HOUR_MS;
 
 /**
- * Pauses after the first, second, … failed try, in ms; the last one repeats. The steps are those that Standard Webhooks suggests.
- * Each is made longer by up to {@link SPREAD} of it.
+ * Pauses after the first, second, … failed try, in ms; the last one repeats. The steps are those that Standard Webhooks
+ * suggests. Each is made longer by up to {@link SPREAD} of it.
  */
 const PAUSES_MS = [5_000, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 5 * HOUR_MS, 10 * HOUR_MS] as const;
 
@@ -69,8 +71,8 @@ const PAUSES_MS = [5_000, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 5 * HOUR_M
 const SPREAD = 0.2;
 
 /**
- * The delivery after one more try. A failed one is tried again with growing pauses, and not before the merchant asks for it; the
- * last time when its three days are just over.
+ * The delivery after one more try. A failed one is tried again with growing pauses, and not before the merchant asks
+ * for it; the last time when its three days are just over.
  *
  * @param payment whose id tells its pauses from those of others
  */
@@ -102,9 +104,9 @@ function shareOf(text: string): number {
 const REMEMBERED = 50;
 
 /**
- * The `webhook-id` of a notification, the same for every try. It names the type, too: when an operator resets the workflow to a
- * moment before the event, something else may happen first. That is another event of the same number, and a merchant who drops
- * an id that it has seen must not miss it.
+ * The `webhook-id` of a notification, the same for every try. It names the type, too: when an operator resets the
+ * workflow to a moment before the event, something else may happen first. That is another event of the same number, and
+ * a merchant who drops an id that it has seen must not miss it.
  */
 export function notificationId(
   payment: PaymentId,
@@ -132,7 +134,8 @@ export function nextDue(notifications: readonly PaymentNotification[]) {
 }
 
 /**
- * The notifications, each that is due with the time at which it is tried at the earliest: not before those before it, nor in the past.
+ * The notifications, each that is due with the time at which it is tried at the earliest: not before those before it,
+ * nor in the past.
  */
 export function withNextTries(
   notifications: readonly PaymentNotification[],

@@ -34,8 +34,8 @@ export function withPaidReport(payment: PaymentState, transId: TransId, now: num
 }
 
 /**
- * Until when the provider may still confirm that a transaction is SUCCESSFUL, as a notification has said, in ms since the epoch;
- * `undefined` when none has, or that is over.
+ * Until when the provider may still confirm that a transaction is SUCCESSFUL, as a notification has said, in ms since
+ * the epoch; `undefined` when none has, or that is over.
  */
 export function reportedPaidUntil({ reports }: PaymentState, transId: TransId, now: number): number | undefined {
   const report = reports.paid?.find((one) => one.transId === transId);

@@ -36,7 +36,10 @@ export const REPORT_PAUSE_MS = 60_000;
 const MAX_UNANSWERED = 8;
 const MAX_UNANSWERED_PAUSE_MS = 30 * 60_000;
 
-/** When the list is read for a transaction that can't be asked about, after an outcome, in ms: forged notifications don't hurry it. */
+/**
+ * When the list is read for a transaction that can't be asked about, after an outcome, in ms: forged notifications
+ * don't hurry it.
+ */
 const LISTED_WITHIN_MS = 10 * 60_000;
 
 /** How many of the transactions are remembered that the provider gave no answer about. */
@@ -82,8 +85,8 @@ function withPaid(payment: PaymentState, transId: TransId, now: number): Payment
 }
 
 /**
- * Has the provider asked about what notifications call SUCCESSFUL, as long as it may yet be confirmed: the payment's own
- * transaction, unless it is followed anyway, and those that it has left.
+ * Has the provider asked about what notifications call SUCCESSFUL, as long as it may yet be confirmed: the payment's
+ * own transaction, unless it is followed anyway, and those that it has left.
  */
 export function withPaidReportsAsked(payment: PaymentState, followed: TransId | undefined, now: number): PaymentState {
   const { open, unconfirmed } = payment.reports;
@@ -125,8 +128,8 @@ function withReport(payment: PaymentState, transId: TransId, now: number, unknow
 }
 
 /**
- * Remembers a notification that says that the payment has a transaction, of which nothing is known. An ended payment has its list
- * read soon, unless that goes with its outcome.
+ * Remembers a notification that says that the payment has a transaction, of which nothing is known. An ended payment
+ * has its list read soon, unless that goes with its outcome.
  */
 export function withUnnamed(payment: PaymentState, status: ProviderStatus | undefined, now: number): PaymentState {
   const { phase, reports } = payment;
@@ -237,7 +240,10 @@ function isLookedFor(payment: PaymentState): boolean {
   return pursues(payment) && pursuitOf(payment.phase)?.kind === 'searching';
 }
 
-/** Follows the transaction of a request in doubt. A link that nobody was given is only kept in mind, unless it is being paid. */
+/**
+ * Follows the transaction of a request in doubt. A link that nobody was given is only kept in mind, unless it is being
+ * paid.
+ */
 function adopt(payment: PaymentState, transaction: Transaction, now: number): PaymentState {
   const { transId, status } = transaction;
   if (payment.order.method === 'link' && !canMoveMoney(payment, status)) return withNoted(payment, [transaction]);
@@ -265,7 +271,10 @@ function sought(payment: PaymentState, ended: Ended, transId: TransId): PaymentS
   return inPhase(payment, isKnown(payment, transId) ? unprovenBy(ended, transId) : ended);
 }
 
-/** A transaction that can't be asked about, because too many others are: the list is read for it once the payment has ended. */
+/**
+ * A transaction that can't be asked about, because too many others are: the list is read for it once the payment has
+ * ended.
+ */
 function keptInMind(payment: PaymentState, transId: TransId, now: number): PaymentState {
   const doubtful = remembered(payment, transId);
   const { phase } = doubtful;

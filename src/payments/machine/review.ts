@@ -111,14 +111,19 @@ function openIn(payment: PaymentState, now: number): readonly TransId[] {
   return reports.open.filter((report) => !isShown(report) && !isOver(report)).map(({ transId }) => transId);
 }
 
-/** Those and others that the provider hasn't confirmed to be what a notification says. A decision asks about the own one itself. */
+/**
+ * Those and others that the provider hasn't confirmed to be what a notification says. A decision asks about the own one
+ * itself.
+ */
 function allNamedIn(payment: PaymentState, now: number): readonly Named[] {
   const ownId = transIdOf(payment);
   const named = namedIn(payment).filter((transId) => transId !== ownId);
   return [...named, ...ownReportedPaid(payment, now)];
 }
 
-/** Why a decision that is being checked comes too early. Who insists has not seen what a notification says meanwhile. */
+/**
+ * Why a decision that is being checked comes too early. Who insists has not seen what a notification says meanwhile.
+ */
 function objectionToNews(payment: PaymentState, { resolution, inView }: Deciding, now: number): Refusal | undefined {
   const haste = objectionToHaste(payment, resolution, now);
   if (haste !== undefined) return haste;
@@ -128,7 +133,10 @@ function objectionToNews(payment: PaymentState, { resolution, inView }: Deciding
     : resolutionRefused(`a notification has named ${named} for this payment since this was decided; decide again`);
 }
 
-/** Money could go out twice for whatever is named, and be lost to a `fail` for what is called paid; a match loses nothing. */
+/**
+ * Money could go out twice for whatever is named, and be lost to a `fail` for what is called paid; a match loses
+ * nothing.
+ */
 function newsFor(payment: PaymentState, { decision }: Resolution, now: number): readonly Named[] {
   switch (decision.action) {
     case 'resend':
@@ -188,8 +196,8 @@ function objectionToQuiet({ quietUntil }: PaymentState, now: number): Refusal | 
 }
 
 /**
- * Begins to check a decision: the provider is asked whether its records contradict it. The first of two people's is only
- * kept: what the provider says is asked when the second one decides.
+ * Begins to check a decision: the provider is asked whether its records contradict it. The first of two people's is
+ * only kept: what the provider says is asked when the second one decides.
  */
 export function onDecide(payment: PaymentState, request: number, resolution: Resolution, now: number): Change {
   const refusal = objectionTo(payment, resolution, now);
@@ -216,8 +224,8 @@ export function onDecide(payment: PaymentState, request: number, resolution: Res
 }
 
 /**
- * The transaction to ask about for a decision: the one that it names, or else the payment's own; after that, those that stand
- * in its way.
+ * The transaction to ask about for a decision: the one that it names, or else the payment's own; after that, those that
+ * stand in its way.
  */
 export function askedAbout(payment: PaymentState, { resolution, matching }: Deciding): TransId | undefined {
   return matching?.open[0] ?? matchedTransId(resolution.decision) ?? transIdOf(payment);
@@ -256,7 +264,10 @@ export function onStatusWhileDeciding(
     : asks(payment, { ...deciding, next: 'list', alive: [transId], moving: [...deciding.moving, transId] });
 }
 
-/** The payment's transaction is another's, by what the provider says now: it ends nothing, and a `fail` has to be forced. */
+/**
+ * The payment's transaction is another's, by what the provider says now: it ends nothing, and a `fail` has to be
+ * forced.
+ */
 function disowned(payment: PaymentState, deciding: Deciding, transId: TransId): Change {
   const { resolution } = deciding;
   const words = knownDifference(payment, transId)?.words ?? `${transId} is another payment's`;
@@ -383,9 +394,9 @@ function shownBefore(payment: PaymentState): OtherTransaction | undefined {
 }
 
 /**
- * A `resend` where the provider refuses to list the payment. That may be its word that it has none, or that something is wrong
- * with the question: by itself it proves nothing. An operator who has looked elsewhere may insist, but not before the list would
- * show what was taken, nor while anything names a transaction.
+ * A `resend` where the provider refuses to list the payment. That may be its word that it has none, or that something
+ * is wrong with the question: by itself it proves nothing. An operator who has looked elsewhere may insist, but not
+ * before the list would show what was taken, nor while anything names a transaction.
  */
 function unlisted(payment: PaymentState, deciding: Deciding, message: string, now: number): Change {
   const { resolution } = deciding;
@@ -434,7 +445,8 @@ function backNoting(
   const { held, pursuit } = deciding.review;
   if (ownId === undefined && !held) {
     if (own.length === 0 || pursuit?.kind !== 'searching') return { payment: before, replies };
-    // The search itself will find a single transaction: it is kept in mind until then, for a list may leave it out again.
+    // The search itself will find a single transaction: it is kept in mind until then, for a list may leave it out
+    // again.
     if (findOwn(payment.order, own).kind === 'found') return { payment: withNoted(before, own), replies };
     // What the search would put in review is noted now.
     return { payment: onListed(before, pursuit, { kind: 'listed', transactions: own }, now), replies };
@@ -443,7 +455,10 @@ function backNoting(
   return { payment: others.reduce((known, other) => noteOther(known, other, now), before), replies };
 }
 
-/** Carries out a `fail`, unless something could still move money, for all that is known, and the provider doesn't list it now. */
+/**
+ * Carries out a `fail`, unless something could still move money, for all that is known, and the provider doesn't list
+ * it now.
+ */
 function failUnlessHidden(payment: PaymentState, deciding: Deciding, own: readonly Transaction[], now: number): Change {
   const { resolution } = deciding;
   const shown = deciding.moving.find((transId) => !hasEnded(payment, transId, own));
@@ -526,8 +541,8 @@ function match(payment: PaymentState, deciding: Deciding, transaction: Transacti
 }
 
 /**
- * The objection to a transaction that differs from the order, and then to one that was never this payment's, and that the
- * provider assigns to no payment.
+ * The objection to a transaction that differs from the order, and then to one that was never this payment's, and that
+ * the provider assigns to no payment.
  *
  * @param wrong how it differs
  */
@@ -584,7 +599,9 @@ function fail(payment: PaymentState, deciding: Deciding, own: readonly Transacti
   return carryOut(payment, deciding, end(doubtful, outcome, now), own, now);
 }
 
-/** The payment's own transaction, if it was SUCCESSFUL once, and the provider has said nothing of it for this decision. */
+/**
+ * The payment's own transaction, if it was SUCCESSFUL once, and the provider has said nothing of it for this decision.
+ */
 function movedOwn(payment: PaymentState, { isUnanswered }: Deciding, own: readonly Transaction[]) {
   const followed = followedTransaction(payment);
   const isShown = own.some(({ transId }) => transId === followed?.transId);
@@ -649,7 +666,10 @@ function withAbandoned(payment: PaymentState, matchedId: TransId): PaymentState 
   };
 }
 
-/** Marks further transactions as seen by the operator, and left: for what they are, or for what the decision says that they are. */
+/**
+ * Marks further transactions as seen by the operator, and left: for what they are, or for what the decision says that
+ * they are.
+ */
 function markJudged(payment: PaymentState, judgedAs = ({ status }: OtherTransaction) => status): PaymentState {
   return { ...payment, others: payment.others.map((other) => ({ ...other, judged: judgedAs(other) })) };
 }

@@ -68,7 +68,8 @@ function judge(payment: PaymentState, { doubt }: Searching, answer: ListAnswer, 
   const isLink = payment.order.method === 'link';
   if (answer.kind !== 'listed') {
     const why = `${unknown}, and the payment couldn't be looked up`;
-    // Nobody has such a link: it ends, or is made again, by itself once the provider can be read. So does what surely wasn't sent.
+    // Nobody has such a link: it ends, or is made again, by itself once the provider can be read. So does what surely
+    // wasn't sent.
     const endsByItself = doubt.otherwise ? namedIn(payment).length === 0 : isLink && !doubt.isReset;
     const isAsked = endsByItself ? now >= doubt.since + UNREAD_MS : isOver;
     return isAsked ? { kind: 'review', why, held: false } : { kind: 'lookAgain' };
@@ -164,8 +165,8 @@ function withoutExpired(payment: PaymentState, transactions: readonly Transactio
 }
 
 /**
- * Follows the one transaction that the list shows for a request that got no answer. Another may have been made of it, which
- * the list shows later: the outcome is in doubt.
+ * Follows the one transaction that the list shows for a request that got no answer. Another may have been made of it,
+ * which the list shows later: the outcome is in doubt.
  */
 export function adopt(payment: PaymentState, { transId }: Transaction, now: number): PaymentState {
   return askSoon(follow(inDoubt(payment), { transId }, now), now);
@@ -212,9 +213,10 @@ function withReason(payment: PaymentState, why: string): PaymentState {
 }
 
 /**
- * Goes on after an attempt to expire an orphan: nobody was given its address, so silence holds nothing up. If an earlier run may
- * have given it to the merchant, it is no orphan: it is looked for once more, and followed. A provider that answers, and hasn't
- * expired it, may be about to show that it is paid after all: nothing is made or said before it has.
+ * Goes on after an attempt to expire an orphan: nobody was given its address, so silence holds nothing up. If an
+ * earlier run may have given it to the merchant, it is no orphan: it is looked for once more, and followed. A provider
+ * that answers, and hasn't expired it, may be about to show that it is paid after all: nothing is made or said before
+ * it has.
  */
 export function onOrphanExpired(
   payment: PaymentState,
@@ -241,8 +243,8 @@ export function onOrphanExpired(
 }
 
 /**
- * Ends a payment of which no link could be made, unless an earlier run may have given the merchant one: that is looked for,
- * for a grace period of its own, and then a person is asked.
+ * Ends a payment of which no link could be made, unless an earlier run may have given the merchant one: that is looked
+ * for, for a grace period of its own, and then a person is asked.
  */
 export function onResetChecked(
   payment: PaymentState,
@@ -257,8 +259,8 @@ export function onResetChecked(
 }
 
 /**
- * Ends a payment of which no transaction is known, unless a notification says that there is one: then it is looked for first, and
- * if that comes to nothing, a person is asked. Of a link, an earlier run has been given it.
+ * Ends a payment of which no transaction is known, unless a notification says that there is one: then it is looked for
+ * first, and if that comes to nothing, a person is asked. Of a link, an earlier run has been given it.
  */
 export function endUnlessNamed(
   payment: PaymentState,

@@ -12,13 +12,14 @@ import {
 } from './transitions.js';
 
 /*
- * Decisions that take two people. The first person's is kept with the review as a proposal, and does nothing. It is carried
- * out when a second person makes the same decision on the same review. A review that changes is another one, without it.
+ * Decisions that take two people. The first person's is kept with the review as a proposal, and does nothing. It is
+ * carried out when a second person makes the same decision on the same review. A review that changes is another one,
+ * without it.
  */
 
 /**
- * Whether a decision on the payment takes two people: it is a payout above the limit that it began with, or the provider has shown
- * a transaction above it, which a decision could book.
+ * Whether a decision on the payment takes two people: it is a payout above the limit that it began with, or the
+ * provider has shown a transaction above it, which a decision could book.
  */
 export function needsSecondPerson({ order, terms, differences = [] }: Decided): boolean {
   const { secondPersonAbove = Number.POSITIVE_INFINITY } = terms;

@@ -94,8 +94,9 @@ function countSend(payment: PaymentState, now: number): PaymentState {
 }
 
 /**
- * A rejected request moves no money. One that was tried or sent before may have been taken all the same, and be what the provider
- * rejects a second one for: of money, that is looked for before anything is said. Nobody was given the link of an earlier try.
+ * A rejected request moves no money. One that was tried or sent before may have been taken all the same, and be what
+ * the provider rejects a second one for: of money, that is looked for before anything is said. Nobody was given the
+ * link of an earlier try.
  */
 function onRejected(payment: PaymentState, { doubt, unsent }: Sending, message: string, now: number): PaymentState {
   const failureCode = 'rejected_by_provider';
@@ -168,11 +169,13 @@ function giveUp(payment: PaymentState, waiting: Waiting, now: number): PaymentSt
   if (hold === 'unchecked' && doubt === undefined && unsent.wasTried && !isLink) {
     return endIfAbsent(payment, unsentOutcome(reason), reason, now);
   }
-  // It couldn't be checked whether this run is the first: an earlier one may have sent the payment, or given away its link.
+  // It couldn't be checked whether this run is the first: an earlier one may have sent the payment, or given away its
+  // link.
   if (hold === 'unchecked' && (isLink || doubt === undefined)) {
     return search(payment, { reason, since: doubt?.since ?? now, isReset: true }, now);
   }
-  // Nobody was given the first link: what was made is expired, and the payment goes on or ends, as the grace period has it.
+  // Nobody was given the first link: what was made is expired, and the payment goes on or ends, as the grace period has
+  // it.
   if (doubt !== undefined && !doubt.isReset && isLink) return search(payment, { ...doubt, reason }, now);
   if (doubt !== undefined) {
     const why = `${describeDoubt(doubt.reason)}, and it could not be sent once more: ${reason}`;
@@ -192,7 +195,10 @@ function unsentOutcome(reason: string) {
   return { status: 'FAILED', failureCode: 'not_sent', reason: why } as const;
 }
 
-/** Ends a link that is given up as never sent, unless an earlier run may have given the merchant one: that is looked for. */
+/**
+ * Ends a link that is given up as never sent, unless an earlier run may have given the merchant one: that is looked
+ * for.
+ */
 export function onResetCheckedWhileWaiting(
   payment: PaymentState,
   { unsent: { reason } }: Waiting,
@@ -214,9 +220,9 @@ function searchUnderReview(
 }
 
 /**
- * Whether the provider may have taken an earlier request, so that its list is read before another is made: what was decided
- * before the pause may not be so after it, and a notification may name its transaction. Of a link, nobody has the address, and it is
- * safe to make another.
+ * Whether the provider may have taken an earlier request, so that its list is read before another is made: what was
+ * decided before the pause may not be so after it, and a notification may name its transaction. Of a link, nobody has
+ * the address, and it is safe to make another.
  */
 export function isLookedUpFirst(payment: PaymentState, { doubt, unsent }: Waiting): boolean {
   const isInQuestion = doubt !== undefined || namedIn(payment).length > 0;
@@ -229,16 +235,17 @@ export function onWaited(payment: PaymentState, waiting: Waiting, now: number): 
 }
 
 /**
- * Handles a notification that comes just before the payment is sent, and names a transaction. An earlier request may have made it:
- * nothing is sent again before that is known.
+ * Handles a notification that comes just before the payment is sent, and names a transaction. An earlier request may
+ * have made it: nothing is sent again before that is known.
  */
 export function onNamedBeforeSending(payment: PaymentState, sending: Sending, named: Named, now: number): PaymentState {
   return askSoon(recall(payment, sending, named, now), now);
 }
 
 /**
- * Handles a notification that names a transaction while the payment waits to be looked up before it is sent again. The list may show
- * the transaction by now. If it doesn't, nothing is sent all the same, because one is named. Of a link, another would be made.
+ * Handles a notification that names a transaction while the payment waits to be looked up before it is sent again. The
+ * list may show the transaction by now. If it doesn't, nothing is sent all the same, because one is named. Of a link,
+ * another would be made.
  */
 export function onNamedWhileWaiting(payment: PaymentState, waiting: Waiting, now: number): PaymentState {
   if (payment.order.method === 'link' || !isLookedUpFirst(payment, waiting)) return payment;
@@ -273,8 +280,8 @@ function sendAgain(payment: PaymentState, { cause, doubt, unsent }: Waiting): Pa
 }
 
 /**
- * Handles the look-up before a request is made again. It is only if the list doesn't show an earlier one, and no notification
- * names one.
+ * Handles the look-up before a request is made again. It is only if the list doesn't show an earlier one, and no
+ * notification names one.
  */
 export function onListedWhileWaiting(
   payment: PaymentState,
@@ -284,7 +291,8 @@ export function onListedWhileWaiting(
 ): PaymentState {
   const { cause, doubt, unsent } = waiting;
   const isOver = isPatienceOver(payment, unsent, now);
-  // A throttled request counts when it shows that it was taken; any other that is found has been counted, and is no resend's.
+  // A throttled request counts when it shows that it was taken; any other that is found has been counted, and is no
+  // resend's.
   const found = unsent.wasThrottled ? countSend(payment, now) : withoutDecision(payment, cause);
   if (answer.kind !== 'listed') {
     const reason = `${unsent.reason}, and the payment couldn't be looked up`;

@@ -84,7 +84,9 @@ export type Checker = Actor<Actor['role'] | 'statement'>;
 
 /** What merchants and operators ask of a payment. */
 export type RequestEvent =
-  /** Expires a link, or withdraws a payment that has not been sent. A run that was reset may have sent it all the same. */
+  /**
+   * Expires a link, or withdraws a payment that has not been sent. A run that was reset may have sent it all the same.
+   */
   | {
       readonly kind: 'expire';
       readonly request: number;
@@ -112,7 +114,9 @@ export type Todo =
   | { readonly kind: 'askStatus'; readonly transId: TransId; readonly isReport: boolean }
   /** Of an orphan, a link that was made and given to nobody, as far as the payment knows. */
   | { readonly kind: 'expire'; readonly transId: TransId; readonly isOrphan?: true }
-  /** Asks Temporal whether the workflow may have been reset, before a payment ends of which this run has given no link. */
+  /**
+   * Asks Temporal whether the workflow may have been reset, before a payment ends of which this run has given no link.
+   */
   | { readonly kind: 'checkReset' }
   /** Begins a try to notify the merchant, in parallel to everything else. Its outcome comes as `delivered`. */
   | { readonly kind: 'deliver'; readonly number: number; readonly at: number; readonly tries: number }
@@ -291,12 +295,15 @@ export function follow(
 }
 
 /**
- * How long after a request the provider's list is first believed to show all that was made of it, in ms. The provider gives
- * no figure: this is several times what its list may usually lag.
+ * How long after a request the provider's list is first believed to show all that was made of it, in ms. The provider
+ * gives no figure: this is several times what its list may usually lag.
  */
 export const LISTED_AFTER_MS = 60_000;
 
-/** Starts to verify that no money has moved, unless that is under way: the payment ends when the list shows no other transaction. */
+/**
+ * Starts to verify that no money has moved, unless that is under way: the payment ends when the list shows no other
+ * transaction.
+ */
 export function verify(payment: PaymentState, of: Following, outcome: Verifying['outcome'], now: number): PaymentState {
   if (pursuitOf(payment.phase)?.kind === 'verifying') return payment;
   const listedAt = (payment.sends.lastAt ?? payment.createdAt) + LISTED_AFTER_MS;
@@ -478,8 +485,8 @@ function remembered(payment: PaymentState, others: readonly OtherTransaction[]):
 }
 
 /**
- * What is known of a further transaction after an answer that may be an old one. Nothing but being over comes after SUCCESSFUL, and
- * a link that somebody has tried to pay isn't CREATED again.
+ * What is known of a further transaction after an answer that may be an old one. Nothing but being over comes after
+ * SUCCESSFUL, and a link that somebody has tried to pay isn't CREATED again.
  */
 export function latestOf(
   payment: PaymentState,
@@ -493,13 +500,19 @@ export function latestOf(
   return isOld ? known.status : status;
 }
 
-/** Whether the provider has shown this transaction of the payment as SUCCESSFUL: what it shows it as now may be an old answer. */
+/**
+ * Whether the provider has shown this transaction of the payment as SUCCESSFUL: what it shows it as now may be an old
+ * answer.
+ */
 export function hasBeenPaid({ others, shown }: PaymentState, transId: TransId): boolean {
   const known = others.find((other) => other.transId === transId);
   return known?.status === 'SUCCESSFUL' || (shown?.transId === transId && shown.wasPaid === true);
 }
 
-/** Whether a transaction may have been paid: the provider has shown it so, or a notification says so, and may yet be confirmed. */
+/**
+ * Whether a transaction may have been paid: the provider has shown it so, or a notification says so, and may yet be
+ * confirmed.
+ */
 export function mayBePaid(payment: PaymentState, transId: TransId, now: number): boolean {
   return hasBeenPaid(payment, transId) || reportedPaidUntil(payment, transId, now) !== undefined;
 }
@@ -513,7 +526,8 @@ export function whyPaid(payment: PaymentState, transId: TransId): string {
 
 /**
  * Whether a further transaction has moved money, or can still move it, for all that is known. Of links that nobody is
- * paying, only those count that a decision has left, and after a reset all: the merchant may have been given one of them.
+ * paying, only those count that a decision has left, and after a reset all: the merchant may have been given one of
+ * them.
  */
 export function isOpen(payment: PaymentState, { status, judged }: OtherTransaction): boolean {
   const mayBeGiven = judged !== undefined || payment.sends.isReset === true;

@@ -18,8 +18,8 @@ import {
 } from './transitions.js';
 
 /**
- * Handles the list that is read before a payment in doubt ends without money, under review or not. Another transaction that
- * has moved money, or still can, is put before a person, whether it is listed now or was known before.
+ * Handles the list that is read before a payment in doubt ends without money, under review or not. Another transaction
+ * that has moved money, or still can, is put before a person, whether it is listed now or was known before.
  */
 export function onListedWhileVerifying(
   payment: PaymentState,

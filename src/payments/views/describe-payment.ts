@@ -25,8 +25,8 @@ import { toPayment } from './to-payment.js';
 const LINE = 50;
 
 /**
- * Markdown for the Web UI (2.42), which makes a frame as high as the text would be if no line wrapped, and cuts off the rest: that is
- * then nothing but empty lines at its end.
+ * Markdown for the Web UI (2.42), which makes a frame as high as the text would be if no line wrapped, and cuts off the
+ * rest: that is then nothing but empty lines at its end.
  */
 export function markdown(lines: readonly string[]): string {
   const wraps = lines.reduce((sum, line) => sum + Math.floor(line.length / LINE), 0);
@@ -87,7 +87,10 @@ function toDo(state: PaymentState, { number, proposed }: Review, desk: string | 
     : `[${what} on the desk](${desk}): resend, fail or match${people}`;
 }
 
-/** What an operator can do about a payment that waits for nobody: of one that isn't sent yet, there is nothing to ask the provider. */
+/**
+ * What an operator can do about a payment that waits for nobody: of one that isn't sent yet, there is nothing to ask
+ * the provider.
+ */
 function canBeDone(payment: PaymentState, desk: string | undefined): string | undefined {
   const { phase, order } = payment;
   if (phase.kind === 'sending') return undefined;
@@ -135,8 +138,8 @@ function describeWait(state: PaymentState, { cause, unsent, until }: Waiting, de
 }
 
 /**
- * The payment's own transaction, with the provider's last word on it. CREATED may be from before any: a payment that is opened again
- * begins with it.
+ * The payment's own transaction, with the provider's last word on it. CREATED may be from before any: a payment that is
+ * opened again begins with it.
  */
 function describeTransaction(state: PaymentState): string | undefined {
   const followed = followedBy(pursuitOf(state.phase));
@@ -163,8 +166,8 @@ function openQuestion(pursuit: Pursuit): string | undefined {
 }
 
 /**
- * Other people's text, of which nothing is rendered as Markdown. The Web UI makes a link of a bare address, too: brackets take it apart, as
- * security reports do.
+ * Other people's text, of which nothing is rendered as Markdown. The Web UI makes a link of a bare address, too:
+ * brackets take it apart, as security reports do.
  */
 function escaped(text: string): string {
   return text

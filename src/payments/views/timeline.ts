@@ -29,8 +29,8 @@ import type { ProviderStatus } from '../words/transaction.js';
 import { amountPaidOf } from './to-payment.js';
 
 /**
- * What has happened to a payment, oldest first; its creation isn't repeated here. It is kept beside the payment's state:
- * nothing is ever decided by it. It holds no personal data.
+ * What has happened to a payment, oldest first; its creation isn't repeated here. It is kept beside the payment's
+ * state: nothing is ever decided by it. It holds no personal data.
  */
 export interface Timeline {
   readonly entries: readonly TimelineEntry[];
@@ -169,8 +169,8 @@ interface Taken {
 }
 
 /**
- * The timeline with what one step of the payment machine has brought. What has happened before in the same way since the
- * last milestone is counted there, so that a link that is polled for a day takes a line and not a page.
+ * The timeline with what one step of the payment machine has brought. What has happened before in the same way since
+ * the last milestone is counted there, so that a link that is polled for a day takes a line and not a page.
  *
  * @param now ms since the epoch
  */
@@ -193,7 +193,9 @@ function withOccurrence({ entries, omitted }: Timeline, given: Occurrence, now: 
   return { entries: longer.filter((_, index) => index !== FIRST_KEPT), omitted: (omitted ?? 0) + 1 };
 }
 
-/** Other transactions that are named. Anybody may send notifications, each of another one, and each would be an entry. */
+/**
+ * Other transactions that are named. Anybody may send notifications, each of another one, and each would be an entry.
+ */
 const MAX_NAMED = 5;
 
 function namedOnce(entries: readonly TimelineEntry[], occurrence: Occurrence): Occurrence {

@@ -63,8 +63,8 @@ export function toPayment(state: PaymentState): Payment {
 }
 
 /**
- * The payment as its merchant sees it: without what only one of two people has decided, which a merchant could take for the
- * outcome.
+ * The payment as its merchant sees it: without what only one of two people has decided, which a merchant could take for
+ * the outcome.
  */
 export function forMerchant<Shown extends Pick<Payment, 'id'> & Partial<Pick<Payment, 'review'>>>(
   payment: Shown,
@@ -114,7 +114,10 @@ export function amountPaidOf(state: PaymentState): number | undefined {
   return statusOf(state) === 'SUCCESSFUL' ? state.facts.amountPaid : undefined;
 }
 
-/** What has moved less what is left of it. Not known of a transaction that differs from the order and whose amount isn't. */
+/**
+ * What has moved less what is left of it. Not known of a transaction that differs from the order and whose amount
+ * isn't.
+ */
 function feeOf(state: PaymentState): number | undefined {
   const { order, facts, tolerated } = state;
   const { revenue } = facts;

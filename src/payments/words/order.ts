@@ -50,7 +50,9 @@ export type PaymentOrder = LinkOrder | DirectOrder | PayoutOrder;
 /** What to do when a money-moving POST was ambiguous and no transaction is found: ask a person, or send once more. */
 export type AmbiguousPolicy = 'review' | 'resend';
 
-/** The settings that a payment lives by, fixed when it starts, so that a change of settings never changes a running one. */
+/**
+ * The settings that a payment lives by, fixed when it starts, so that a change of settings never changes a running one.
+ */
 export interface PaymentTerms {
   /** ms until a link is expired when the order names no time of its own. */
   readonly linkLifetimeMs: number;

@@ -63,9 +63,9 @@ type Listing<Listed> =
   | NoAnswer;
 
 /**
- * What `POST /expire-pay` said. `alreadyExpired` counts as done; the status then decides. `mayBeGiven`: the provider wasn't asked to
- * expire what was taken for a link that nobody was given, because an earlier run, of which this one knows nothing, may have
- * given it to the merchant.
+ * What `POST /expire-pay` said. `alreadyExpired` counts as done; the status then decides. `mayBeGiven`: the provider
+ * wasn't asked to expire what was taken for a link that nobody was given, because an earlier run, of which this one
+ * knows nothing, may have given it to the merchant.
  */
 export type ExpiryAnswer =
   | { readonly kind: 'expired'; readonly transaction: Transaction }

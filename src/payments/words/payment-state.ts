@@ -23,7 +23,9 @@ export interface PaymentState {
   readonly reviews: number;
   /** The decision that ended the last review. */
   readonly resolved?: Resolved | undefined;
-  /** How the transaction differs from the order, in the words that an operator has insisted to take or to fail it by. */
+  /**
+   * How the transaction differs from the order, in the words that an operator has insisted to take or to fail it by.
+   */
   readonly tolerated?: string | undefined;
   /** How the provider has shown transactions to differ from the order, each as it has last said. */
   readonly differences?: readonly KnownDifference[] | undefined;
@@ -57,7 +59,9 @@ export interface Doubt {
   readonly since: number;
   /** What the payment ends as, once its list shows no transaction and no notification names one. */
   readonly otherwise?: Pick<Ended, 'status' | 'reason' | 'failureCode' | 'rejection'> | undefined;
-  /** What would be tried again, but for a notification that names a transaction. It is, once that has come to nothing. */
+  /**
+   * What would be tried again, but for a notification that names a transaction. It is, once that has come to nothing.
+   */
   readonly unsent?: Unsent | undefined;
 }
 
@@ -66,8 +70,9 @@ export interface Unsent {
   readonly tries: number;
   readonly reason: string;
   /**
-   * Why nothing was sent the last time: the provider refused our credentials, throttled us, could not be reached (or it hung, so that
-   * the request was held back, or no worker took it), or Temporal didn't say whether the workflow was reset.
+   * Why nothing was sent the last time: the provider refused our credentials, throttled us, could not be reached (or it
+   * hung, so that the request was held back, or no worker took it), or Temporal didn't say whether the workflow was
+   * reset.
    */
   readonly hold: 'credentials' | 'throttled' | 'connection' | 'unchecked';
   /** The provider has throttled one of them: whatever came after it, the list is read before another is made. */
@@ -81,8 +86,8 @@ export interface Unsent {
 }
 
 /**
- * The request is on its way, or is just about to be. Nothing but its outcome leads out of here, unless it repeats another and a
- * notification comes before it leaves.
+ * The request is on its way, or is just about to be. Nothing but its outcome leads out of here, unless it repeats
+ * another and a notification comes before it leaves.
  */
 export interface Sending {
   readonly kind: 'sending';
@@ -111,8 +116,8 @@ export interface Searching {
   readonly lastAt?: number | undefined;
   readonly nextAt: number;
   /**
-   * Links that were made and given to nobody, to be expired before the payment goes on. Before it fails, when none is left,
-   * Temporal is asked whether an earlier run may have given one.
+   * Links that were made and given to nobody, to be expired before the payment goes on. Before it fails, when none is
+   * left, Temporal is asked whether an earlier run may have given one.
    */
   readonly clearing?: { readonly orphans: readonly TransId[]; readonly next: 'send' | 'fail' } | undefined;
 }
@@ -138,8 +143,8 @@ export interface Closing {
 }
 
 /**
- * By the provider's word, the payment's transaction has moved no money and never will. The outcome is in doubt, for another
- * may have been made of the same request, so that the list is read before this one is believed to be all.
+ * By the provider's word, the payment's transaction has moved no money and never will. The outcome is in doubt, for
+ * another may have been made of the same request, so that the list is read before this one is believed to be all.
  */
 export interface Verifying {
   readonly kind: 'verifying';
@@ -198,7 +203,9 @@ export interface Deciding {
   readonly matching?: Matching | undefined;
 }
 
-/** A match of a transaction that has moved no money, while others of the payment could still move it when last heard of. */
+/**
+ * A match of a transaction that has moved no money, while others of the payment could still move it when last heard of.
+ */
 export interface Matching {
   /** The matched one, as the provider has shown it for this decision. */
   readonly transaction: Transaction;
@@ -222,9 +229,9 @@ export interface Ended {
   /** Times at which the outcome is compared with the provider's records once more, the next one first. */
   readonly checks: readonly Check[];
   /**
-   * Transactions of which the provider has to speak, and hasn't yet: they could still move money for all that it had said
-   * when an operator called the payment FAILED, or it gave no answer about a notification that names them. A check that
-   * leaves one of them open is made again.
+   * Transactions of which the provider has to speak, and hasn't yet: they could still move money for all that it had
+   * said when an operator called the payment FAILED, or it gave no answer about a notification that names them. A check
+   * that leaves one of them open is made again.
    */
   readonly unproven?: readonly TransId[] | undefined;
 }
@@ -263,8 +270,9 @@ export interface Sends {
   /** The policy allows no resend any more: it has made its one, or an operator has decided on one. */
   readonly byPolicy: boolean;
   /**
-   * Money was sent again after a doubt, called FAILED by a person, or has a second transaction, or its transaction was not
-   * named by the provider's answer to the request: an outcome without money is verified, and any is checked again afterwards.
+   * Money was sent again after a doubt, called FAILED by a person, or has a second transaction, or its transaction was
+   * not named by the provider's answer to the request: an outcome without money is verified, and any is checked again
+   * afterwards.
    */
   readonly isDoubtful: boolean;
   /** The workflow was reset, or may have been: the merchant may have any link that the provider shows. */
@@ -278,7 +286,10 @@ export interface Reports {
   readonly notBefore: number;
   /** The latest that the provider gave no answer about, however often it was asked. */
   readonly unconfirmed: readonly TransId[];
-  /** A notification says that the payment has a transaction, and not which: until the provider shows one, or a person decides. */
+  /**
+   * A notification says that the payment has a transaction, and not which: until the provider shows one, or a person
+   * decides.
+   */
   readonly isNamed?: true | undefined;
   /** Those that were called SUCCESSFUL before the provider had shown it, of all the payment's transactions. */
   readonly paid?: readonly PaidReport[] | undefined;
@@ -321,7 +332,10 @@ export interface KnownDifference {
 export interface OtherTransaction {
   readonly transId: TransId;
   readonly status: ProviderStatus;
-  /** What the latest decision that has left it took it for. The merchant may have been given the address of a link that was left. */
+  /**
+   * What the latest decision that has left it took it for. The merchant may have been given the address of a link that
+   * was left.
+   */
   readonly judged?: ProviderStatus | undefined;
 }
 
@@ -409,8 +423,9 @@ export type Named = TransId | typeof UNNAMED;
 export const UNNAMED = 'a transaction without its id' as const;
 
 /**
- * Evidence not yet examined: the transactions that notifications name, of which the provider hasn't said what they are. While there is
- * any, nothing is sent again, and nothing final is told but what the provider says itself or a person decides over it.
+ * Evidence not yet examined: the transactions that notifications name, of which the provider hasn't said what they are.
+ * While there is any, nothing is sent again, and nothing final is told but what the provider says itself or a person
+ * decides over it.
  */
 export function namedIn({ reports }: Pick<PaymentState, 'reports'>): readonly Named[] {
   const { open, unconfirmed, isNamed } = reports;

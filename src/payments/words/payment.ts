@@ -19,8 +19,8 @@ export const PAYMENT_EVENT_TYPES = [
 export type PaymentEventType = (typeof PAYMENT_EVENT_TYPES)[number];
 
 /**
- * Why a payment is FAILED or EXPIRED, for programs. The provider's interface fixes no words for why a transaction failed,
- * so none of these is guessed from its texts.
+ * Why a payment is FAILED or EXPIRED, for programs. The provider's interface fixes no words for why a transaction
+ * failed, so none of these is guessed from its texts.
  */
 export const FAILURE_CODES = [
   /** The provider refused the order, and made no transaction. */
@@ -112,8 +112,8 @@ export interface Payment {
   /** What was ordered. */
   readonly amount: number;
   /**
-   * What has moved, once the payment is SUCCESSFUL and the provider has said how much. It differs from what was ordered where an
-   * operator has matched a transaction of another amount.
+   * What has moved, once the payment is SUCCESSFUL and the provider has said how much. It differs from what was ordered
+   * where an operator has matched a transaction of another amount.
    */
   readonly amountPaid?: number | undefined;
   readonly currency: typeof CURRENCY;
@@ -143,7 +143,10 @@ export interface Payment {
   readonly expiresAt?: string | undefined;
 }
 
-/** What a list shows of a payment: what Temporal's index has of it and, once it is recorded, what the records know besides. */
+/**
+ * What a list shows of a payment: what Temporal's index has of it and, once it is recorded, what the records know
+ * besides.
+ */
 export type PaymentSummary = IndexedSummary & RecordedSummary;
 
 /** What the records alone know of a payment of a list. */

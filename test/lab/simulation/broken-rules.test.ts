@@ -12,8 +12,8 @@ const bundle = useSimulationBundle();
 const PAYMENTS = 20;
 
 /**
- * Seeds with which the provider makes three of the payments twice by itself, and rejects a payout. The one world of so few payments has
- * `2506/0` for its own.
+ * Seeds with which the provider makes three of the payments twice by itself, and rejects a payout. The one world of so
+ * few payments has `2506/0` for its own.
  */
 const DOUBLED = 2506;
 const REJECTED = 3;

@@ -24,7 +24,10 @@ const refused = (type: Refusal['type'], words: string) => ({
   words: expect.stringContaining(words),
 });
 
-/** The minutes of the questions from now on, each of which gets the same answer, until the payment has nothing left to do. */
+/**
+ * The minutes of the questions from now on, each of which gets the same answer, until the payment has nothing left to
+ * do.
+ */
 function minutesUntilEnd(payment: Scenario, status: 'FAILED' | 'EXPIRED'): number[] {
   const from = payment.now;
   const asked: number[] = [];

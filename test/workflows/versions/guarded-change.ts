@@ -1,6 +1,8 @@
 import { patched, upsertMemo, type WorkflowInterceptors } from '@temporalio/workflow';
 
-/** A change to the workflows that adds a command for payments which begin with it, and leaves the others as they are. */
+/**
+ * A change to the workflows that adds a command for payments which begin with it, and leaves the others as they are.
+ */
 export const interceptors = (): WorkflowInterceptors => ({
   inbound: [
     {
