@@ -202,7 +202,7 @@ module.exports = {
         path: '^src/',
         pathNot: [
           '^src/desk/',
-          '^src/api/resources\\.ts$',
+          '^src/api/schemas/',
           '^src/http/(browser|html|request-limits|request-log|server)\\.ts$',
           '^src/payments/',
           '^src/(config|logger|process|visible-text)\\.ts$',

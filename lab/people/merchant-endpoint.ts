@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
-import { paymentEventSchema } from '../../src/api/resources.js';
+import { paymentEventSchema } from '../../src/api/schemas/notification.js';
 import { PAYMENT_EVENT_TYPES } from '../../src/payments/words/payment.js';
 import { type SeededRandom, seededRandom } from '../plan/seeded-random.js';
 import type { BookedStatus } from '../world/provider-books.js';

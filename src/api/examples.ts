@@ -1,6 +1,6 @@
 import { CURRENCY } from '../payments/words/limits.js';
 import type { PaymentEventType } from '../payments/words/payment.js';
-import { examplePayment } from './resources.js';
+import { examplePayment } from './schemas/payment.js';
 
 /**
  * What each call answers, for the reference: the same few payments in all of them. Without an example, the reference

@@ -5,8 +5,10 @@ import { PROBLEMS, type ProblemCode, problemType } from '../http/problem.js';
 import type { PaymentEventType } from '../payments/words/payment.js';
 import { PAYMENT_ID_PREFIX } from '../payments/words/payment-id.js';
 import { exampleOfResponse, exampleOfWebhook } from './examples.js';
-import { examplePayment, type Problem, paymentEventSchema, problemSchema } from './resources.js';
 import type { ResponseHeader, Route, RouteTag } from './route.js';
+import { paymentEventSchema } from './schemas/notification.js';
+import { examplePayment } from './schemas/payment.js';
+import { type Problem, problemSchema } from './schemas/problem.js';
 
 /** The OpenAPI document, made from the schemas that requests are validated with and that describe responses. */
 

@@ -1,21 +1,12 @@
 import got, { type Got, RequestError } from 'got';
 import type { z } from 'zod';
-import {
-  keySchema,
-  notificationListSchema,
-  type Problem,
-  paymentPageSchema,
-  paymentSchema,
-  problemSchema,
-  providerRecordsSchema,
-  reviewPageSchema,
-  statementListSchema,
-  statementRequestSchema,
-  statementSchema,
-  timelineSchema,
-  unacknowledgedListSchema,
-  unmatchedListSchema,
-} from '../api/resources.js';
+import { keySchema } from '../api/schemas/key.js';
+import { notificationListSchema, unacknowledgedListSchema, unmatchedListSchema } from '../api/schemas/notification.js';
+import { paymentPageSchema, paymentSchema, reviewPageSchema } from '../api/schemas/payment.js';
+import { type Problem, problemSchema } from '../api/schemas/problem.js';
+import { providerRecordsSchema } from '../api/schemas/provider.js';
+import { statementListSchema, statementRequestSchema, statementSchema } from '../api/schemas/statement.js';
+import { timelineSchema } from '../api/schemas/timeline.js';
 import { DESK_AGENT } from '../http/browser.js';
 import type { Force } from '../payments/words/decision.js';
 

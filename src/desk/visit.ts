@@ -1,4 +1,4 @@
-import type { Problem } from '../api/resources.js';
+import type { Problem } from '../api/schemas/problem.js';
 import type { Answer, OperatorApi } from './api-client.js';
 import type { Notice, Session } from './sessions.js';
 

@@ -2,20 +2,16 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'no
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { z } from 'zod';
+import { keySchema } from '../../src/api/schemas/key.js';
 import {
-  keySchema,
   notificationListSchema,
-  paymentPageSchema,
-  paymentSchema,
-  providerRecordsSchema,
-  reviewPageSchema,
-  statementListSchema,
-  statementRequestSchema,
-  statementSchema,
-  timelineSchema,
   unacknowledgedListSchema,
   unmatchedListSchema,
-} from '../../src/api/resources.js';
+} from '../../src/api/schemas/notification.js';
+import { paymentPageSchema, paymentSchema, reviewPageSchema } from '../../src/api/schemas/payment.js';
+import { providerRecordsSchema } from '../../src/api/schemas/provider.js';
+import { statementListSchema, statementRequestSchema, statementSchema } from '../../src/api/schemas/statement.js';
+import { timelineSchema } from '../../src/api/schemas/timeline.js';
 
 /** The key that the stub knows. */
 export const OPERATOR = 'sk_operator_0123456789';

@@ -12,8 +12,8 @@ import type { PaymentId, PaymentKind } from '../../payments/words/payment-id.js'
 import { MAX_EMAIL_LENGTH, nineDigits, readEmail } from '../../provider/contact.js';
 import { MAX_METADATA_BYTES } from '../../temporal/limits.js';
 import { PLAIN_LINE } from '../../visible-text.js';
-import { paymentSchema } from '../resources.js';
 import type { ApiContext, AuthenticatedRequest, ResponseOf } from '../route.js';
+import { paymentSchema } from '../schemas/payment.js';
 import { viewerOf } from './payment-resource.js';
 
 /** What collections and payouts have in common: fields, the Idempotency-Key, and the response. */

@@ -14,13 +14,9 @@ import { CURRENCY } from '../../payments/words/limits.js';
 import type { PaymentId } from '../../payments/words/payment-id.js';
 import { isoTime } from '../../payments/words/time.js';
 import { type PaymentResult, resendNotificationUpdate } from '../../workflows/messages.js';
-import {
-  type DeliveryResource,
-  notificationListSchema,
-  paymentSchema,
-  unacknowledgedListSchema,
-} from '../resources.js';
 import { type ApiContext, authenticatedRoute } from '../route.js';
+import { type DeliveryResource, notificationListSchema, unacknowledgedListSchema } from '../schemas/notification.js';
+import { paymentSchema } from '../schemas/payment.js';
 import { actorOf, ownPayment, viewerOf } from './payment-resource.js';
 import { cursorOf, readCursor, toCursor, wholeNumber } from './payments.js';
 

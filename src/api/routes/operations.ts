@@ -10,7 +10,6 @@ import type { BalanceAnswer } from '../../payments/words/outcome.js';
 import { RecordsUnavailableError } from '../../records/database.js';
 import type { Records } from '../../records/records.js';
 import { describeGaps, findSetupGaps } from '../../temporal/namespace.js';
-import { balanceSchema, keySchema, unmatchedListSchema } from '../resources.js';
 import {
   type ApiContext,
   authenticatedRoute,
@@ -19,6 +18,9 @@ import {
   publicRoute,
   type SharedBalance,
 } from '../route.js';
+import { keySchema } from '../schemas/key.js';
+import { unmatchedListSchema } from '../schemas/notification.js';
+import { balanceSchema } from '../schemas/provider.js';
 
 /** Liveness: the process is up. */
 export const healthz = publicRoute({

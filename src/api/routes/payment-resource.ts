@@ -9,8 +9,8 @@ import { forMerchant } from '../../payments/views/to-payment.js';
 import type { Payment } from '../../payments/words/payment.js';
 import { parsePaymentId } from '../../payments/words/payment-id.js';
 import type { RefusalDetails } from '../../workflows/messages.js';
-import type { PaymentResource } from '../resources.js';
 import type { ApiContext, AuthenticatedRequest } from '../route.js';
+import type { PaymentResource } from '../schemas/payment.js';
 
 /**
  * A payment, or a part of it, as a caller sees it. Operators also see whose it is and, if there is a Web UI, the

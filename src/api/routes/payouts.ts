@@ -4,8 +4,8 @@ import { otherKind } from '../../http/problem.js';
 import type { PayoutOrder } from '../../payments/words/order.js';
 import { PAYMENT_ID_PREFIX, type PaymentId } from '../../payments/words/payment-id.js';
 import { mediumSchema } from '../../provider/schemas.js';
-import { paymentSchema } from '../resources.js';
 import { authenticatedRoute } from '../route.js';
+import { paymentSchema } from '../schemas/payment.js';
 import {
   amount,
   createPayment,

@@ -4,8 +4,8 @@ import type { ListAnswer, NoAnswer, StatusAnswer } from '../../payments/words/ou
 import type { Payment } from '../../payments/words/payment.js';
 import { isoTime } from '../../payments/words/time.js';
 import type { Answered, ProviderView } from '../../workflows/messages.js';
-import { type ProviderRecordsResource, providerRecordsSchema } from '../resources.js';
 import { type ApiContext, authenticatedRoute } from '../route.js';
+import { type ProviderRecordsResource, providerRecordsSchema } from '../schemas/provider.js';
 import { ownPayment } from './payment-resource.js';
 
 /**

@@ -3,8 +3,8 @@ import { listPayments } from '../../engine/list-payments.js';
 import { countPayments } from '../../engine/oldest-first.js';
 import { visibilityQuery } from '../../engine/visibility.js';
 import { PAYMENT_KINDS } from '../../payments/words/payment-id.js';
-import { reviewPageSchema } from '../resources.js';
 import { authenticatedRoute } from '../route.js';
+import { reviewPageSchema } from '../schemas/payment.js';
 import { viewerOf } from './payment-resource.js';
 import { cursorOf, limit, merchantName, readCursor, toCursor } from './payments.js';
 

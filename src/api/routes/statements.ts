@@ -18,8 +18,8 @@ import {
   type StatementInput,
   statementWorkflowId,
 } from '../../workflows/messages.js';
-import { statementListSchema, statementRequestSchema, statementSchema } from '../resources.js';
 import { authenticatedRoute } from '../route.js';
+import { statementListSchema, statementRequestSchema, statementSchema } from '../schemas/statement.js';
 import { wholeNumber } from './payments.js';
 import { statementCsv } from './statement-csv.js';
 import { statementJson } from './statement-json.js';

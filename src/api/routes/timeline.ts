@@ -17,8 +17,8 @@ import { EMPTY_TIMELINE, FIRST_KEPT, type Occurrence, type TimelineEntry } from 
 import { type ShownOccurrence, sourceOf, summaryOf } from '../../payments/views/timeline-words.js';
 import { isoTime } from '../../payments/words/time.js';
 import { type EndedState, OF_ENDED, type PaymentTimeline, timelineQuery } from '../../workflows/messages.js';
-import { type TimelineResource, timelineSchema } from '../resources.js';
 import { authenticatedRoute } from '../route.js';
+import { type TimelineResource, timelineSchema } from '../schemas/timeline.js';
 import { ownPayment } from './payment-resource.js';
 
 /** What has happened to the payment, oldest first. */

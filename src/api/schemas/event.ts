@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { PAYMENT_EVENT_TYPES } from '../../payments/words/payment.js';
+import { described, time } from './fields.js';
+import { examplePayment, paymentId, paymentSchema } from './payment.js';
+
+const feedEventSchema = z
+  .object({
+    id: described(z.string(), 'The `webhook-id` of the notification: the same here and there'),
+    type: z.enum(PAYMENT_EVENT_TYPES),
+    timestamp: described(time, 'When the event occurred'),
+    merchant: described(z.string().optional(), 'For operators: whose it is'),
+    paymentId,
+    data: described(
+      paymentSchema.optional(),
+      "The payment as it was recorded last, which can be ahead of `type`: act on it. Missing when its record can't be read",
+    ),
+  })
+  .meta({ id: 'Event', description: 'Something that you were to be notified of' });
+
+export const eventPageSchema = z
+  .object({
+    data: described(z.array(feedEventSchema), 'In the order in which they were recorded'),
+    hasMore: described(z.boolean(), 'Whether further events are recorded already'),
+    nextCursor: described(
+      z.string(),
+      'Pass it as `cursor` for what comes after this page, now or whenever you ask again',
+    ),
+    completeUntil: described(
+      time.optional(),
+      'All events of payments that ended before this are in the feed. Missing as long as nothing was recorded',
+    ),
+  })
+  .meta({
+    id: 'EventPage',
+    examples: [
+      {
+        data: [
+          {
+            id: 'evt_col_2775d55233b9d4be2a8db3491967ed92_succeeded_1',
+            type: 'payment.succeeded',
+            timestamp: '2026-11-21T08:20:34.191Z',
+            paymentId: 'col_2775d55233b9d4be2a8db3491967ed92',
+            data: { ...examplePayment, status: 'SUCCESSFUL', final: true },
+          },
+        ],
+        hasMore: false,
+        nextCursor: 'MTcx',
+        completeUntil: '2026-11-21T08:20:30.000Z',
+      },
+    ],
+  });

@@ -1,0 +1,11 @@
+import { z } from 'zod';
+import { SCOPES } from '../../merchants.js';
+import { described } from './fields.js';
+
+export const keySchema = z
+  .object({
+    object: z.literal('key'),
+    name: described(z.string(), "The key's owner: a merchant or an operator"),
+    scopes: described(z.array(z.enum(SCOPES)), 'What it allows'),
+  })
+  .meta({ id: 'Key', description: 'An API key, without its secret' });

@@ -1,0 +1,170 @@
+import { z } from 'zod';
+import { CURRENCY } from '../../payments/words/limits.js';
+import { FAILURE_CODES, PAYMENT_STATUSES, type Payment, type PaymentSummary } from '../../payments/words/payment.js';
+import { PAYMENT_KINDS } from '../../payments/words/payment-id.js';
+import { MEDIUMS } from '../../payments/words/transaction.js';
+import { described, schemaOf, time, type Wire, xaf } from './fields.js';
+import { resolutionSchema, reviewSchema } from './review.js';
+
+export const paymentId = described(
+  z.string().meta({ examples: ['col_2775d55233b9d4be2a8db3491967ed92'] }),
+  "The payment's id. It begins with `col_` for a collection and with `pay_` for a payout",
+);
+
+/** A payment as the API returns it. */
+export interface PaymentResource extends Payment {
+  /** Whose it is. */
+  readonly merchant?: string | undefined;
+  /** The address of its workflow in Temporal's Web UI. */
+  readonly temporalUrl?: string | undefined;
+}
+
+export const examplePayment = {
+  id: 'col_2775d55233b9d4be2a8db3491967ed92',
+  object: 'payment',
+  kind: 'collection',
+  method: 'link',
+  status: 'CREATED',
+  final: false,
+  amount: 5_000,
+  currency: CURRENCY,
+  link: 'https://pay.example/ntLE9hHMsiKRMFBw',
+  transId: 'ntLE9hHMsiKRMFBw',
+  externalId: 'order-1001',
+  metadata: {},
+  createdAt: '2026-11-21T08:20:32.843Z',
+  updatedAt: '2026-11-21T08:20:32.870Z',
+  expiresAt: '2026-11-22T08:20:32.870Z',
+} as const satisfies Wire<PaymentResource>;
+
+export const paymentSchema = schemaOf<PaymentResource>()({
+  id: paymentId,
+  object: z.literal('payment'),
+  kind: z.enum(PAYMENT_KINDS),
+  method: described(z.enum(['link', 'direct']).optional(), 'How a collection reaches the payer'),
+  status: described(
+    z.enum(PAYMENT_STATUSES),
+    [
+      '- `CREATED`: the provider has not confirmed the payment yet, or nobody has tried to pay it',
+      '- `PENDING`: the payment is in progress',
+      '- `SUCCESSFUL`: the money has moved',
+      '- `FAILED`: no money has moved. The payer of a link can try again: rely on `final`',
+      '- `EXPIRED`: the link ended without being paid',
+      '- `REVIEW`: the outcome is not known, or is in doubt: an operator has to look into it. The money may have moved',
+    ].join('\n'),
+  ),
+  final: described(
+    z.boolean(),
+    'Whether the outcome is certain. Do not pay by other means while it is `false`. It becomes `false` again if an outcome is called into question; the status is then `REVIEW`',
+  ),
+  amount: xaf('What you ordered'),
+  amountPaid: xaf(
+    'What has moved, once the payment is `SUCCESSFUL` and the provider has said how much. It differs from `amount` where an operator has matched a transaction of another amount: compare the two before you deliver',
+  ).optional(),
+  currency: z.literal(CURRENCY),
+  link: described(
+    z.string().meta({ format: 'uri' }).optional(),
+    'The page where the payer pays; collections by link only',
+  ),
+  transId: described(z.string().optional(), "The provider's transaction, once it is known"),
+  medium: described(z.enum(MEDIUMS).optional(), 'How the money moves, once the provider has said so'),
+  phone: described(z.string().optional(), 'The last three digits of the phone number: `•••• 205`'),
+  revenue: xaf("What is left after the provider's fees, once the provider has said so").optional(),
+  fee: xaf("The provider's fees: what has moved less `revenue`").optional(),
+  reason: described(z.string().optional(), 'Why the payment failed or is in REVIEW, in words for people'),
+  failureCode: described(
+    z.enum(FAILURE_CODES).optional(),
+    "Why the payment is FAILED (a link's failed attempt included) or EXPIRED. Stable: let programs act on it",
+  ),
+  financialTransId: described(z.string().optional(), "The mobile operator's reference"),
+  review: reviewSchema.optional(),
+  resolution: resolutionSchema.optional(),
+  externalId: described(z.string().optional(), 'Your own identifier, as you sent it'),
+  userId: described(z.string().optional(), 'Your own identifier of the customer, as you sent it'),
+  message: described(z.string().optional(), 'As you sent it'),
+  redirectUrl: described(
+    z.string().meta({ format: 'uri' }).optional(),
+    'Where the payer of a link is sent afterwards, as you sent it',
+  ),
+  metadata: described(z.record(z.string(), z.string()), 'Your own data, as you sent it'),
+  createdAt: time,
+  updatedAt: described(time, 'When the payment last changed'),
+  expiresAt: described(time.optional(), 'When the link ends; collections by link only'),
+  merchant: described(z.string().optional(), 'For operators: whose payment it is'),
+  temporalUrl: described(
+    z.string().meta({ format: 'uri' }).optional(),
+    "For operators: the payment's workflow in Temporal's Web UI",
+  ),
+}).meta({ id: 'Payment', description: 'A payment as it is now', examples: [examplePayment] });
+
+/** A payment as lists return it. */
+type SummaryResource = PaymentSummary & Pick<PaymentResource, 'merchant' | 'temporalUrl'>;
+
+const RECORDED =
+  'missing until the payment is recorded as it stands, about a minute after its end, and where there are no records';
+const recorded = <Schema extends z.ZodType>(schema: Schema) =>
+  schema.meta({ description: `${schema.description}; ${RECORDED}` });
+
+const summaryFields = paymentSchema.shape;
+const summarySchema = schemaOf<SummaryResource>()({
+  id: summaryFields.id,
+  object: summaryFields.object,
+  kind: summaryFields.kind,
+  method: summaryFields.method,
+  status: summaryFields.status,
+  final: summaryFields.final,
+  amount: summaryFields.amount,
+  amountPaid: summaryFields.amountPaid,
+  currency: summaryFields.currency,
+  transId: summaryFields.transId,
+  medium: recorded(summaryFields.medium),
+  revenue: recorded(summaryFields.revenue),
+  fee: recorded(summaryFields.fee),
+  reason: recorded(summaryFields.reason),
+  failureCode: recorded(summaryFields.failureCode),
+  externalId: summaryFields.externalId,
+  userId: summaryFields.userId,
+  metadata: summaryFields.metadata,
+  createdAt: summaryFields.createdAt,
+  updatedAt: recorded(summaryFields.updatedAt.optional()),
+  merchant: summaryFields.merchant,
+  temporalUrl: summaryFields.temporalUrl,
+}).meta({ id: 'PaymentSummary', description: 'What a list shows of a payment' });
+
+/** A payment of a list that can't be read at the moment. */
+const unreadableSchema = z
+  .object({
+    id: paymentId,
+    merchant: paymentSchema.shape.merchant,
+    temporalUrl: z.string().meta({ format: 'uri' }).optional(),
+  })
+  .meta({ id: 'UnreadablePayment', description: "A payment that exists, but can't be read at the moment" });
+
+export const paymentPageSchema = z
+  .object({
+    data: described(z.array(summarySchema), 'Newest first'),
+    unreadable: described(
+      z.array(unreadableSchema),
+      "The payments of this page that can't be read at the moment. They may or may not have the `status` asked for",
+    ),
+    nextCursor: described(z.string().optional(), 'Pass it as `cursor` for the next page; the last page has none'),
+    incomplete: described(
+      z.literal(true).optional(),
+      "The records can't be read at the moment: payments that ended long ago may be missing",
+    ),
+  })
+  .meta({ id: 'PaymentPage' });
+
+export const reviewPageSchema = paymentPageSchema
+  .extend({
+    data: described(z.array(summarySchema), 'Oldest first, over all pages'),
+    unreadable: described(
+      z.array(unreadableSchema),
+      "The payments of this page that can't be read at the moment. They may or may not be in REVIEW",
+    ),
+    total: described(
+      z.int(),
+      'How many payments Temporal has in REVIEW, on all pages; one whose workflow was reset may count twice',
+    ),
+  })
+  .meta({ id: 'ReviewPage' });

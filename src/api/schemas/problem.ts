@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { type FieldError, PROBLEMS, type ProblemCode } from '../../http/problem.js';
+import { described, schemaOf, xaf } from './fields.js';
+import { paymentSchema } from './payment.js';
+import { objectionsSchema } from './review.js';
+
+/** The codes of all problems. A tuple with a first element is what an enum is made of. */
+const problemCodes = Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]];
+
+const fieldErrorSchema = schemaOf<FieldError>()({
+  field: described(z.string(), 'A field by its path, such as `metadata.colour`, or a parameter by its name'),
+  message: z.string(),
+}).meta({ id: 'FieldError', description: 'What is wrong with one field. `field message` is a sentence' });
+
+/** A problem document (RFC 9457). */
+export const problemSchema = z
+  .object({
+    type: described(
+      z.string().meta({ format: 'uri-reference' }),
+      'Where the kind of problem is described; relative to the address of the request',
+    ),
+    title: z.string(),
+    status: described(z.int(), 'The HTTP status'),
+    detail: described(z.string(), 'What was wrong and what to do, for people'),
+    code: described(z.enum(problemCodes), 'Stable: let programs act on it'),
+    requestId: described(z.string(), "The request's X-Request-Id: give it to your operator"),
+    errors: described(z.array(fieldErrorSchema).optional(), 'Each field or parameter that is wrong'),
+    payment: described(paymentSchema.optional(), 'The payment as it is now'),
+    paymentId: described(z.string().optional(), 'The payment that the request was about'),
+    force: described(
+      z.union([z.boolean(), objectionsSchema]).optional(),
+      'The `force` with which the decision is taken in spite of what stands against it in `detail`',
+    ),
+    transactionAmount: xaf('What the transaction of the match is of, where it differs from the order').optional(),
+    beingMade: described(z.literal(true).optional(), "The statement isn't there yet, because it is being made"),
+  })
+  .meta({ id: 'Problem', description: 'A problem document (RFC 9457)' });
+export type Problem = z.output<typeof problemSchema>;

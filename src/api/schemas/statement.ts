@@ -1,0 +1,181 @@
+import { z } from 'zod';
+import { PAYMENT_STATUSES } from '../../payments/words/payment.js';
+import { TIME_ZONE } from '../../payments/words/time.js';
+import { MEDIUMS, PROVIDER_STATUSES } from '../../payments/words/transaction.js';
+import { DIFFERENCE_KINDS, type StatementLine } from '../../reconciliation/reconciliation.js';
+import {
+  type BalanceChange,
+  type Coverage,
+  type Difference,
+  HANDLINGS,
+  type MidnightBalance,
+  type ServiceStatement,
+  type Statement,
+  type Sum,
+  type Totals,
+} from '../../reconciliation/statement.js';
+import { described, schemaOf, time, xaf } from './fields.js';
+import { paymentId, paymentSchema } from './payment.js';
+
+const statementSummaryFields = {
+  date: described(z.string().meta({ format: 'date' }), 'The day in Douala'),
+  version: described(z.int(), 'Grows each time that the statement of the day is made'),
+  madeAt: time,
+  complete: described(
+    z.boolean(),
+    'Whether the provider has answered everything that had to be asked, and could show all of it',
+  ),
+};
+
+export const statementListSchema = z
+  .object({
+    data: described(
+      z.array(
+        z
+          .object({
+            ...statementSummaryFields,
+            payments: described(z.int().optional(), 'For operators: how many payments it has'),
+            differences: described(z.int().optional(), 'For operators: how many differences it has'),
+          })
+          .meta({ id: 'StatementSummary' }),
+      ),
+      'The newest day first',
+    ),
+    hasMore: described(z.boolean(), 'Whether there are earlier ones'),
+  })
+  .meta({
+    id: 'StatementList',
+    examples: [
+      {
+        data: [
+          {
+            date: '2026-11-21',
+            version: 1,
+            madeAt: '2026-11-22T02:00:07.312Z',
+            complete: true,
+            payments: 214,
+            differences: 1,
+          },
+        ],
+        hasMore: false,
+      },
+    ],
+  });
+
+const sumSchema = schemaOf<Sum>()({
+  count: z.int(),
+  amount: xaf('The sum of their amounts: of SUCCESSFUL payments, of what has moved'),
+}).meta({
+  id: 'Sum',
+});
+
+const totalsSchema = schemaOf<Totals>()({
+  payments: described(z.int(), 'How many there are'),
+  byStatus: z.object({
+    CREATED: sumSchema,
+    PENDING: sumSchema,
+    SUCCESSFUL: sumSchema,
+    FAILED: sumSchema,
+    EXPIRED: sumSchema,
+    REVIEW: sumSchema,
+  }),
+  revenue: xaf('What the provider left of SUCCESSFUL payments whose fee is known'),
+  fees: xaf('The fees of these'),
+  withoutFee: described(z.int(), "SUCCESSFUL payments whose fee the provider didn't tell"),
+}).meta({ id: 'StatementTotals' });
+
+const midnightBalanceSchema = schemaOf<MidnightBalance>()({
+  balance: xaf('What the provider said'),
+  asOf: described(time, 'When it was asked, within minutes of midnight in Douala'),
+}).meta({ id: 'MidnightBalance' });
+
+const serviceStatementSchema = schemaOf<ServiceStatement>()({
+  totals: totalsSchema,
+  opening: midnightBalanceSchema
+    .optional()
+    .describe('For operators: the balance at the beginning of the day. Missing when nobody could ask for it then'),
+  closing: midnightBalanceSchema.optional().describe('For operators: the same at its end'),
+  change: schemaOf<BalanceChange>()({
+    balance: xaf('The closing balance less the opening one'),
+    payments: xaf("What the day's SUCCESSFUL payments come to: positive for collections, negative for payouts"),
+    rest: xaf(
+      "What is left of the first without the second: other days' payments, withdrawals, fees that aren't known, and what only the provider knows",
+    ),
+  })
+    .meta({ id: 'BalanceChange' })
+    .optional(),
+  coverage: schemaOf<Coverage>()({
+    complete: z.boolean(),
+    gaps: described(
+      z.array(z.string()).readonly(),
+      "For operators: what the provider's search could not show, in words",
+    ),
+    notCompared: described(
+      z.int(),
+      'Payments of which nothing was seen: the provider gave no answer about them, or there were too many to ask for one by one',
+    ),
+    cutOff: described(z.boolean(), 'Whether there are more payments than a statement takes'),
+  }).meta({ id: 'StatementCoverage' }),
+}).meta({ id: 'ServiceStatement' });
+
+const statementLineSchema = schemaOf<StatementLine>()({
+  id: paymentId,
+  merchant: z.string(),
+  kind: paymentSchema.shape.kind,
+  status: described(z.enum(PAYMENT_STATUSES), 'When the statement was made'),
+  final: z.boolean(),
+  amount: paymentSchema.shape.amount,
+  amountPaid: paymentSchema.shape.amountPaid,
+  revenue: xaf('What the provider left of it').optional(),
+  fee: xaf('What has moved less `revenue`; missing when the provider did not tell it').optional(),
+  transId: z.string().optional(),
+  financialTransId: z.string().optional(),
+  medium: z.enum(MEDIUMS).optional(),
+  externalId: z.string().optional(),
+  createdAt: time,
+  providerStatus: z.enum(PROVIDER_STATUSES).optional(),
+  providerAmount: xaf('As the provider shows it').optional(),
+  compared: described(z.boolean(), 'Whether the provider has said what it has of it'),
+}).meta({ id: 'StatementLine', description: 'A payment. Its payer is not named' });
+
+const differenceSchema = schemaOf<Difference>()({
+  kind: z.enum(DIFFERENCE_KINDS),
+  service: paymentSchema.shape.kind,
+  paymentId: z.string().optional(),
+  merchant: z.string().optional(),
+  transId: z.string().optional(),
+  status: described(z.enum(PAYMENT_STATUSES).optional(), 'As the payment had it'),
+  amount: xaf('As the payment has it: what was ordered, or has moved').optional(),
+  providerStatus: described(z.enum(PROVIDER_STATUSES).optional(), 'As the provider shows it'),
+  providerAmount: xaf('As the provider shows it').optional(),
+  externalId: described(z.string().optional(), 'What a transaction that no payment knows was made for'),
+  text: described(z.string(), 'The same in words'),
+  handling: described(
+    z.enum(HANDLINGS),
+    "What was done: the payment was compared with the provider's records again (`checked`, with `statusAfter`) or couldn't be (`not_checked`, with `problem`), a person has to decide it (`under_review`), or a transaction is among the unmatched notifications (`unmatched`) or stands here alone (`noted`)",
+  ),
+  statusAfter: z.enum(PAYMENT_STATUSES).optional(),
+  problem: z.string().optional(),
+}).meta({ id: 'StatementDifference' });
+
+export const statementSchema = schemaOf<Statement & { readonly object: 'statement' }>()({
+  object: z.literal('statement'),
+  ...statementSummaryFields,
+  timeZone: z.literal(TIME_ZONE),
+  from: described(time, 'When the day began'),
+  to: described(time, 'When it ended'),
+  services: z.object({ collection: serviceStatementSchema, payout: serviceStatementSchema }),
+  payments: described(z.array(statementLineSchema).readonly(), 'In the order of their creation'),
+  differences: z.array(differenceSchema).readonly(),
+}).meta({ id: 'Statement', description: 'The statement of a day' });
+
+export const statementRequestSchema = z
+  .object({
+    object: z.literal('statement_request'),
+    date: z.string().meta({ format: 'date' }),
+    version: described(z.int(), 'The version that it will have'),
+  })
+  .meta({
+    id: 'StatementBeingMade',
+    examples: [{ object: 'statement_request', date: '2026-11-21', version: 2 }],
+  });

@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { FAILURE_CODES, PAYMENT_EVENT_TYPES, PAYMENT_STATUSES } from '../../payments/words/payment.js';
+import { PROVIDER_STATUSES } from '../../payments/words/transaction.js';
+import { described, time, xaf } from './fields.js';
+
+const eventSchema = z
+  .object({
+    at: described(time, 'When it happened, for the first time if several times'),
+    lastAt: described(time.optional(), 'When it happened for the last time'),
+    count: described(z.int().optional(), 'How often it happened, unless once'),
+    type: z.enum([
+      'created',
+      'sending',
+      'accepted',
+      'rejected',
+      'send_failed',
+      'unanswered',
+      'looked_up',
+      'asked',
+      'provider_notification',
+      'expiring',
+      'expiry_answered',
+      'refresh_requested',
+      'recheck_requested',
+      'review_opened',
+      'decision_proposed',
+      'decision_rejected',
+      'decided',
+      'status_changed',
+      'merchant_notification',
+      'notification_requested',
+      'omitted',
+      'stopped',
+    ]),
+    source: described(
+      z.enum(['merchant', 'provider', 'timer', 'operator', 'system', 'notification', 'temporal']),
+      "Whose word or doing it was. `notification`: it came in the provider's name, and proves nothing. `temporal`: somebody asked for it with Temporal's own tools",
+    ),
+    summary: described(z.string(), 'What happened, for people'),
+    status: described(z.enum(PAYMENT_STATUSES).optional(), "The payment's status from then on"),
+    final: z.literal(true).optional(),
+    amountPaid: xaf("What has moved, where that isn't what was ordered").optional(),
+    reason: z.string().optional(),
+    failureCode: z.enum(FAILURE_CODES).optional(),
+    transId: z.string().optional(),
+    by: described(
+      z.string().optional(),
+      "Who decided or asked for it, by the name of the key; on a merchant's timeline, an operator is named for a decision alone. Of `sending`: `policy` or `operator`, if it is sent once more. Of a check, `statement`",
+    ),
+    approvedBy: described(z.string().optional(), 'The second operator, where the decision took two'),
+    proposedBy: described(z.string().optional(), 'The operator whose decision was rejected'),
+    cause: z.enum(['credentials', 'throttled', 'connection', 'unchecked']).optional(),
+    answer: described(z.string().optional(), "The provider's answer"),
+    transactions: z
+      .array(z.object({ transId: z.string(), status: z.enum(PROVIDER_STATUSES) }))
+      .readonly()
+      .optional(),
+    other: described(z.literal(true).optional(), "It is about a transaction that isn't the payment's, so far"),
+    providerStatus: z.enum(PROVIDER_STATUSES).optional(),
+    review: z.int().optional(),
+    action: z.enum(['resend', 'fail', 'match']).optional(),
+    forced: z.literal(true).optional(),
+    number: described(z.int().optional(), "The notification's number"),
+    event: z.enum(PAYMENT_EVENT_TYPES).optional(),
+    delivery: z.enum(['delivered', 'failed', 'abandoned', 'no_address']).optional(),
+    entries: described(z.int().optional(), 'How many entries are left out here'),
+  })
+  .meta({ id: 'TimelineEntry' });
+export type TimelineResource = z.output<typeof eventSchema>;
+
+export const timelineSchema = z
+  .object({ data: z.array(eventSchema) })
+  .meta({ id: 'Timeline', description: 'What has happened to a payment, oldest first' });
