@@ -128,7 +128,7 @@ export class Statements {
     const [[latest], [due]] = await Promise.all([
       this.list(undefined, 1),
       this.database.query(
-        `SELECT greatest(created_at, (SELECT run_on FROM migrations WHERE name = '0002_statements')) AS since
+        `SELECT greatest(created_at, (SELECT min(run_on) FROM migrations)) AS since
            FROM payments ORDER BY created_at LIMIT 1`,
       ),
     ]);
