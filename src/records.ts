@@ -3,7 +3,8 @@ import { ConfigError, readConfig } from './config.js';
 import { createLogger } from './logger.js';
 import { openRecords, runProcess } from './process.js';
 import { nineDigits, readEmail } from './provider/contact.js';
-import { MissingKeyError, type Records } from './records/records.js';
+import { MissingKeyError } from './records/payers.js';
+import type { Records } from './records/records.js';
 import { encryptionOf } from './temporal/encryption.js';
 
 const USAGE = `Usage: node lib/records.js <command>

@@ -41,53 +41,55 @@ const MIGRATIONS = fileURLToPath(new URL('./migrations', import.meta.url));
 /** What a query can be given. */
 export type SqlValue = string | number | boolean | Date | Buffer | null | readonly string[] | readonly Buffer[];
 
-/** A query within a transaction, or by itself. */
-export type Query = (text: string, values?: readonly SqlValue[]) => Promise<Readonly<Record<string, unknown>>[]>;
+/** A row as PostgreSQL gives it. */
+export type Row = Readonly<Record<string, unknown>>;
 
-/** A pool of connections to the records' database. */
-export interface Database {
-  /** @throws {RecordsUnavailableError} */
-  readonly query: Query;
-  /**
-   * Runs a transaction that writes. Only one runs at a time, over all processes.
-   *
-   * @throws {RecordsUnavailableError}
-   */
-  write<T>(transaction: (query: Query) => Promise<T>): Promise<T>;
-  /**
-   * Brings the schema up to date, which all others do before their first query. It may be called again, and by several
-   * processes at once.
-   *
-   * @throws {RecordsUnavailableError}
-   */
-  migrate(): Promise<void>;
-  close(): Promise<void>;
-}
+/** A query within a transaction, or by itself. */
+export type Query = (text: string, values?: readonly SqlValue[]) => Promise<Row[]>;
 
 /**
- * Connects at the first query, so that a process can start while the database is away.
+ * A pool of connections to the records' database. It connects at the first query, so that a process can start while the
+ * database is away, and brings the schema up to date before it.
  *
- * @param url `postgres://user:password@host:port/database`, with `pg`'s options in its query, such as `sslmode`
+ * All methods throw {@link RecordsUnavailableError} when the database can't be reached.
  */
-export function openDatabase(url: string, logger: Logger): Database {
-  const settings = {
-    connectionString: url,
-    application_name: 'sanaga',
-    connectionTimeoutMillis: CONNECT_LIMIT_MS,
-    keepAlive: true,
-  };
-  const pool = new pg.Pool({
-    ...settings,
-    max: MAX_CONNECTIONS,
-    query_timeout: STATEMENT_LIMIT_MS,
-    idleTimeoutMillis: 30_000,
-    onConnect: limitStatements,
-  });
-  // A connection that breaks while nobody uses it is replaced by the next query.
-  pool.on('error', (error) => logger.debug({ err: error }, 'a connection to the records was lost'));
+export class Database {
+  readonly #settings: pg.ClientConfig;
+  readonly #pool: pg.Pool;
+  #migrated: Promise<void> | undefined;
 
-  async function write<T>(transaction: (query: Query) => Promise<T>): Promise<T> {
-    const client = await answered(() => pool.connect());
+  /** @param url `postgres://user:password@host:port/database`, with `pg`'s options in its query, such as `sslmode` */
+  constructor(
+    url: string,
+    private readonly logger: Logger,
+  ) {
+    this.#settings = {
+      connectionString: url,
+      application_name: 'sanaga',
+      connectionTimeoutMillis: CONNECT_LIMIT_MS,
+      keepAlive: true,
+    };
+    this.#pool = new pg.Pool({
+      ...this.#settings,
+      max: MAX_CONNECTIONS,
+      query_timeout: STATEMENT_LIMIT_MS,
+      idleTimeoutMillis: 30_000,
+      onConnect: limitStatements,
+    });
+    // A connection that breaks while nobody uses it is replaced by the next query.
+    this.#pool.on('error', this.#logLoss);
+  }
+
+  readonly query: Query = (text, values) =>
+    withinLimit(async () => {
+      await this.#untilMigrated();
+      return await queryOf(this.#pool)(text, values);
+    });
+
+  /** Runs a transaction that writes. Only one runs at a time, over all processes. */
+  async write<T>(transaction: (query: Query) => Promise<T>): Promise<T> {
+    await withinLimit(() => this.#untilMigrated());
+    const client = await answered(() => this.#pool.connect());
     const query = queryOf(client);
     let broken: Error | undefined;
     try {
@@ -98,29 +100,23 @@ export function openDatabase(url: string, logger: Logger): Database {
     } catch (error) {
       // The server takes back what a connection that is closed has begun.
       if (error instanceof RecordsUnavailableError) broken = error;
-      else
+      else {
         await query('ROLLBACK').catch((reason: Error) => {
           broken = reason;
         });
+      }
       throw error;
     } finally {
       client.release(broken);
     }
   }
 
-  async function isUpToDate(): Promise<boolean> {
-    const query = queryOf(pool);
-    const [table] = await query("SELECT to_regclass('migrations') IS NOT NULL AS exists");
-    if (table?.exists !== true) return false;
-    const done = new Set((await query('SELECT name FROM migrations')).map(({ name }) => name));
-    return (await readdir(MIGRATIONS)).every((file) => done.has(file.replace(/\.sql$/, '')));
-  }
-
-  async function migrate(): Promise<void> {
-    if (await isUpToDate()) return;
+  /** Brings the schema up to date. It may be called again, and by several processes at once. */
+  async migrate(): Promise<void> {
+    if (await this.#isUpToDate()) return;
     // A connection of its own: statements on the others may not take that long.
-    const dbClient = new pg.Client({ ...settings, query_timeout: MIGRATION_LIMIT_MS });
-    dbClient.on('error', (error) => logger.debug({ err: error }, 'a connection to the records was lost'));
+    const dbClient = new pg.Client({ ...this.#settings, query_timeout: MIGRATION_LIMIT_MS });
+    dbClient.on('error', this.#logLoss);
     try {
       await answered(() => dbClient.connect());
       await begin(queryOf(dbClient), MIGRATION_LOCK, MIGRATION_LIMIT_MS);
@@ -133,11 +129,11 @@ export function openDatabase(url: string, logger: Logger): Database {
         noLock: true,
         // The first file's own would end ours, and let another process in before the second.
         singleTransaction: true,
-        logger: { info: () => undefined, warn: () => undefined, error: (text) => logger.error(text) },
+        logger: { info: () => undefined, warn: () => undefined, error: (text) => this.logger.error(text) },
       };
       const done = await answered(() => runner(options));
       if (done.length > 0) {
-        logger.info({ migrations: done.map(({ name }) => name) }, "the records' tables were brought up to date");
+        this.logger.info({ migrations: done.map(({ name }) => name) }, "the records' tables were brought up to date");
       }
     } finally {
       // A server that no longer answers may never see it go.
@@ -145,28 +141,28 @@ export function openDatabase(url: string, logger: Logger): Database {
     }
   }
 
-  let migrated: Promise<void> | undefined;
-  const untilMigrated = () => {
-    migrated ??= migrate().catch((error: unknown) => {
-      migrated = undefined;
+  close(): Promise<void> {
+    return this.#pool.end();
+  }
+
+  #untilMigrated(): Promise<void> {
+    this.#migrated ??= this.migrate().catch((error: unknown) => {
+      this.#migrated = undefined;
       throw error;
     });
-    return migrated;
-  };
+    return this.#migrated;
+  }
 
-  return {
-    query: (text, values) =>
-      withinLimit(async () => {
-        await untilMigrated();
-        return await queryOf(pool)(text, values);
-      }),
-    async write(transaction) {
-      await withinLimit(untilMigrated);
-      return await write(transaction);
-    },
-    migrate,
-    close: () => pool.end(),
-  };
+  /** Asks first: the database's user may have no right to change the schema. */
+  async #isUpToDate(): Promise<boolean> {
+    const query = queryOf(this.#pool);
+    const [table] = await query("SELECT to_regclass('migrations') IS NOT NULL AS exists");
+    if (table?.exists !== true) return false;
+    const done = new Set((await query('SELECT name FROM migrations')).map(({ name }) => name));
+    return (await readdir(MIGRATIONS)).every((file) => done.has(file.replace(/\.sql$/, '')));
+  }
+
+  readonly #logLoss = (error: Error): void => this.logger.debug({ err: error }, 'a connection to the records was lost');
 }
 
 /**

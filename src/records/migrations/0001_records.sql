@@ -33,7 +33,8 @@ CREATE TABLE payments (
   erased_at timestamptz
 );
 
--- The order of lists, with the status and the kind, so that payments which a list leaves out needn't be read to know it.
+-- The order of lists, with the status and the kind, so that payments which a list leaves out needn't be read to know
+-- it.
 CREATE INDEX payments_listed ON payments (created_at DESC, id, status, kind);
 CREATE INDEX payments_listed_of_merchant ON payments (merchant, created_at DESC, id, status, kind);
 CREATE INDEX payments_of_user ON payments (user_id, created_at DESC, id) WHERE user_id IS NOT NULL;
@@ -58,8 +59,8 @@ CREATE TABLE events (
 CREATE INDEX events_of_merchant ON events (merchant, position);
 CREATE INDEX events_by_type ON events (merchant, type, position);
 
--- Where the events of a time begin: all events before this position are from before this hour. Events are read in the order of their
--- positions, from which their times differ, so that no index on the time says it.
+-- Where the events of a time begin: all events before this position are from before this hour. Events are read in the
+-- order of their positions, from which their times differ, so that no index on the time says it.
 CREATE TABLE event_hours (
   hour timestamptz PRIMARY KEY,
   position bigint NOT NULL
@@ -95,7 +96,8 @@ CREATE TABLE recorder (
 );
 INSERT INTO recorder DEFAULT VALUES;
 
--- What the provider said that a service holds, at the turn of a day: once for the day that ends and for the one that begins.
+-- What the provider said that a service holds, at the turn of a day: once for the day that ends and for the one that
+-- begins.
 CREATE TABLE balances (
   -- The day that begins, in Cameroon.
   day text NOT NULL,
@@ -121,7 +123,8 @@ CREATE TABLE statements (
   PRIMARY KEY (day, version)
 );
 
--- What a run has come to so far, encrypted, so that another worker can go on with it. It is deleted when the statement is made.
+-- What a run has come to so far, encrypted, so that another worker can go on with it. It is deleted when the statement
+-- is made.
 CREATE TABLE statement_parts (
   run_id text NOT NULL,
   name text NOT NULL,

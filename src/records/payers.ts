@@ -1,0 +1,80 @@
+import type { RecordCipher } from './cipher.js';
+import type { Query } from './database.js';
+import { type PaymentRecord, payersOf } from './payment-record.js';
+
+/**
+ * An encryption key is missing without which a payer's data can't be erased whole. The message says which, and what to
+ * do.
+ */
+export class MissingKeyError extends Error {
+  override readonly name = 'MissingKeyError';
+}
+
+/**
+ * Payers by the keyed hashes of their phone numbers and e-mail addresses. New hashes are made with the present
+ * encryption key; those that are stored may have been made with any that was present before.
+ */
+export class Payers {
+  constructor(private readonly cipher: RecordCipher) {}
+
+  /** The ids of all keys that hashes are and were made with, the present one first. */
+  async keyIds(query: Query): Promise<string[]> {
+    const present = await this.cipher.hashKeyId();
+    const known = (await query('SELECT id FROM payer_keys')).map(({ id }) => String(id));
+    if (!known.includes(present)) {
+      await query('INSERT INTO payer_keys (id) VALUES ($1) ON CONFLICT (id) DO NOTHING', [present]);
+    }
+    return [present, ...known.filter((id) => id !== present)];
+  }
+
+  /** The hashes of a record's payers by each of the keys that there still are. */
+  async hashesOf({ content }: PaymentRecord, keyIds: readonly string[]): Promise<Buffer[]> {
+    if (content === undefined) return [];
+    const hashes = await Promise.all(payersOf(content).map((payer) => this.#hashes(payer, keyIds)));
+    return hashes.flat().filter((hash) => hash !== undefined);
+  }
+
+  /**
+   * The hashes of a payer by all of the keys.
+   *
+   * @throws {MissingKeyError} when one of them is gone.
+   */
+  async allHashesOf(payer: string, keyIds: readonly string[]): Promise<Buffer[]> {
+    const hashes = await this.#hashes(payer, keyIds);
+    const missing = keyIds.filter((_, index) => hashes[index] === undefined).map((id) => JSON.stringify(id));
+    if (missing.length === 0) return hashes.filter((hash) => hash !== undefined);
+    throw new MissingKeyError(
+      `Nothing was erased: records of this payer that were made with the encryption key ${missing.join(', ')} can't be found without it. Add it to ENCRYPTION_KEYS, after the present one, and erase again.`,
+    );
+  }
+
+  /** Those of the payments that were erased, or whose payer was since they were created. */
+  async erasedAmong(
+    query: Query,
+    records: readonly PaymentRecord[],
+    keyIds: readonly string[],
+  ): Promise<ReadonlySet<unknown>> {
+    const asked = await Promise.all(
+      records.map(async (record) => {
+        const createdAt = new Date(record.indexed.createdAt).toISOString();
+        return (await this.hashesOf(record, keyIds)).map((hash) => ({ id: record.id, hash, createdAt }));
+      }),
+    ).then((each) => each.flat());
+    const found = await query(
+      `SELECT id FROM payments WHERE id = ANY($1::text[]) AND erased_at IS NOT NULL
+       UNION ALL SELECT asked.id FROM unnest($2::text[], $3::bytea[], $4::timestamptz[]) AS asked (id, payer, created_at)
+         WHERE EXISTS (SELECT 1 FROM erasures WHERE erasures.payer = asked.payer AND erasures.at >= asked.created_at)`,
+      [
+        records.map(({ id }) => id),
+        asked.map(({ id }) => id),
+        asked.map(({ hash }) => hash),
+        asked.map(({ createdAt }) => createdAt),
+      ],
+    );
+    return new Set(found.map(({ id }) => id));
+  }
+
+  #hashes(payer: string, keyIds: readonly string[]): Promise<(Buffer | undefined)[]> {
+    return Promise.all(keyIds.map((keyId) => this.cipher.hash(payer, keyId)));
+  }
+}
