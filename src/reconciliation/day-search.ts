@@ -10,11 +10,11 @@ import type { PhoneMedium, ProviderStatus } from '../payments/words/transaction.
  */
 
 /** The statuses that the provider's search can filter by: all but PENDING. Money that has moved comes first. */
-const SEARCHED_STATUSES = ['SUCCESSFUL', 'FAILED', 'EXPIRED', 'CREATED'] as const satisfies ProviderStatus[];
+export const SEARCHED_STATUSES = ['SUCCESSFUL', 'FAILED', 'EXPIRED', 'CREATED'] as const satisfies ProviderStatus[];
 type SearchedStatus = (typeof SEARCHED_STATUSES)[number];
 
 /** The mediums that it can filter by: neither `platform`, nor none, as a link has that nobody has tried to pay. */
-const SEARCHED_MEDIUMS = ['mobile money', 'orange money'] as const satisfies PhoneMedium[];
+export const SEARCHED_MEDIUMS = ['mobile money', 'orange money'] as const satisfies PhoneMedium[];
 
 /** Questions that one service is asked about one day. */
 export const MAX_SEARCHES = 1_000;

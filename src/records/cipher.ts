@@ -1,6 +1,8 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 import proto from '@temporalio/proto';
-import { type Encryption, EncryptionCodec, type EncryptionKey } from '../temporal/encryption.js';
+import type { z } from 'zod';
+import { DecryptionError, type Encryption, EncryptionCodec, type EncryptionKey } from '../temporal/encryption.js';
+import { fromJson, toJson, UnreadableRecordError } from './versioned-json.js';
 
 const { Payload } = proto.temporal.api.common.v1;
 
@@ -12,29 +14,47 @@ export class RecordCipher {
     this.#codec = new EncryptionCodec(encryption);
   }
 
-  async seal(text: string): Promise<Buffer> {
+  /** Encrypts a value as JSON, with the version of its shape. */
+  seal(content: object): Promise<Buffer> {
+    return this.encrypt(toJson(content));
+  }
+
+  /**
+   * Opens what {@link seal} made.
+   *
+   * @throws {UnreadableRecordError} when its key is missing, it was changed, or another version has written it.
+   */
+  async open<T>(sealed: Buffer, schema: z.core.$ZodType<T>): Promise<T> {
+    return fromJson(await this.decrypt(sealed), schema);
+  }
+
+  async encrypt(text: string): Promise<Buffer> {
     const [sealed] = await this.#codec.encode([{ metadata: {}, data: Buffer.from(text) }]);
     return Buffer.from(Payload.encode(sealed ?? {}).finish());
   }
 
-  /** @throws {DecryptionError} when its key is missing, or it was changed. */
-  async open(sealed: Buffer): Promise<string> {
-    const [payload] = await this.#codec.decode([Payload.decode(sealed)]);
-    return Buffer.from(payload?.data ?? []).toString();
+  /** @throws {UnreadableRecordError} when its key is missing, or it was changed. */
+  async decrypt(sealed: Buffer): Promise<string> {
+    try {
+      const [payload] = await this.#codec.decode([Payload.decode(sealed)]);
+      return Buffer.from(payload?.data ?? []).toString();
+    } catch (error) {
+      if (!(error instanceof DecryptionError)) throw error;
+      throw new UnreadableRecordError(error.message, { cause: error });
+    }
   }
 
   /**
-   * What {@link seal} made as text. Unlike what is stored, it comes from outside: while there is encryption, plain text
-   * is no seal.
+   * Decrypts text from outside that {@link encrypt} made. While there is encryption, plain text is refused.
    *
-   * @returns `undefined` for what isn't one, or was changed
+   * @returns `undefined` for anything else
    */
-  async openText(sealed: string): Promise<string | undefined> {
-    const bytes = Buffer.from(sealed, 'base64url');
+  async decryptCursor(cursor: string): Promise<string | undefined> {
+    const bytes = Buffer.from(cursor, 'base64url');
     try {
       const { metadata } = Payload.decode(bytes);
       if (this.encryption.isOn && metadata?.encoding === undefined) return undefined;
-      return await this.open(bytes);
+      return await this.decrypt(bytes);
     } catch {
       return undefined;
     }

@@ -11,14 +11,14 @@ export class PaymentContents {
   ) {}
 
   seal(content: RecordContent): Promise<Buffer> {
-    return this.cipher.seal(JSON.stringify(content));
+    return this.cipher.encrypt(JSON.stringify(content));
   }
 
   /** Opens a payment's content; `undefined`, and a log line that says why, when it can't be read. */
   async open(id: PaymentId, sealed: Buffer | undefined): Promise<RecordContent | undefined> {
     if (sealed === undefined) return undefined;
     try {
-      const content = JSON.parse(await this.cipher.open(sealed)) as RecordContent;
+      const content = JSON.parse(await this.cipher.decrypt(sealed)) as RecordContent;
       if (content.payment.id !== id) throw new Error("it is another payment's");
       return content;
     } catch (error) {

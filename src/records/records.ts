@@ -128,12 +128,12 @@ export class Records {
    * have.
    */
   async toEventCursor(position: number): Promise<string> {
-    return (await this.cipher.seal(`event ${position}`)).toString('base64url');
+    return (await this.cipher.encrypt(`event ${position}`)).toString('base64url');
   }
 
   /** The position that a cursor stands for; `undefined` when it isn't a valid cursor. */
   async readEventCursor(cursor: string): Promise<number | undefined> {
-    const [, position] = /^event (\d{1,15})$/.exec((await this.cipher.openText(cursor)) ?? '') ?? [];
+    const [, position] = /^event (\d{1,15})$/.exec((await this.cipher.decryptCursor(cursor)) ?? '') ?? [];
     return position === undefined ? undefined : Number(position);
   }
 

@@ -1,10 +1,10 @@
-import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Service } from '../payments/words/order.js';
 import type { MidnightBalance, Statement } from '../reconciliation/statement.js';
 import type { RecordCipher } from './cipher.js';
 import type { Database } from './database.js';
 import { OpenedStatements } from './opened-statements.js';
+import { readStatement, writeStatement } from './statement-content.js';
 
 /** What a list shows of a statement. */
 export interface StatementSummary {
@@ -26,6 +26,14 @@ export interface StatementsState {
    * statements. `undefined` before the first payment.
    */
   readonly dueSince: number | undefined;
+}
+
+/** A part of what a run that makes a statement has come to. */
+export interface StatementPart<Value> {
+  readonly name: string;
+  readonly schema: z.ZodType<Value>;
+  /** Before the run has come to anything. */
+  readonly empty: Value;
 }
 
 /** What is kept of a run that was given up, in days. */
@@ -62,20 +70,25 @@ export class Statements {
     return { balance, asOf: askedAt.toISOString() };
   }
 
-  /** Keeps a part of what a run has come to, in the place of what was kept under this name before. */
-  async savePart(runId: string, name: string, part: unknown): Promise<void> {
+  /** Keeps a part of what a run has come to, in the place of what was kept of it before. */
+  async savePart<Value>(runId: string, { name }: StatementPart<Value>, part: Value): Promise<void> {
     await this.database.query(
       `INSERT INTO statement_parts (run_id, name, content, saved_at) VALUES ($1, $2, $3, now())
        ON CONFLICT (run_id, name) DO UPDATE SET content = excluded.content, saved_at = excluded.saved_at`,
-      [runId, name, await this.#seal(part)],
+      [runId, name, await this.cipher.seal({ part })],
     );
   }
 
-  /** A part as it was kept; `undefined` when there is none. */
-  async part<Part>(runId: string, name: string): Promise<Part | undefined> {
+  /**
+   * A part as it was kept, or as it is at the beginning.
+   *
+   * @throws {UnreadableRecordError} when its key is missing, or another version has written it.
+   */
+  async part<Value>(runId: string, { name, schema, empty }: StatementPart<Value>): Promise<Value> {
     const text = 'SELECT content FROM statement_parts WHERE run_id = $1 AND name = $2';
     const [row] = await this.database.query(text, [runId, name]);
-    return row && (await this.#open<Part>(contentRow.parse(row).content));
+    if (row === undefined) return empty;
+    return (await this.cipher.open(contentRow.parse(row).content, z.object({ part: schema }))).part;
   }
 
   /**
@@ -96,7 +109,7 @@ export class Statements {
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
         [
           ...[day, version, runId, new Date(madeAt), complete, payments.length, differences.length],
-          await this.cipher.seal(await toLines(statement)),
+          await this.cipher.encrypt(await writeStatement(statement)),
         ],
       );
       await query(`DELETE FROM statement_parts WHERE run_id = $1 OR saved_at < now() - $2 * interval '1 day'`, [
@@ -138,7 +151,7 @@ export class Statements {
   /**
    * The statement of a day: the latest, or an earlier version. It may be given to other readers, too.
    *
-   * @throws {DecryptionError} when its key is missing
+   * @throws {UnreadableRecordError} when its key is missing, or another version has written it.
    */
   async find(day: string, version: number | undefined): Promise<Statement | undefined> {
     return await this.#opened.inTurn(async () => {
@@ -155,48 +168,8 @@ export class Statements {
 
   async #read(runId: string): Promise<Statement | undefined> {
     const [row] = await this.database.query('SELECT content FROM statements WHERE run_id = $1', [runId]);
-    return row && (await fromLines(await this.cipher.open(contentRow.parse(row).content)));
+    return row && (await readStatement(await this.cipher.decrypt(contentRow.parse(row).content)));
   }
-
-  #seal(content: unknown): Promise<Buffer> {
-    return this.cipher.seal(JSON.stringify(content));
-  }
-
-  async #open<Content>(sealed: Buffer): Promise<Content> {
-    return JSON.parse(await this.cipher.open(sealed)) as Content;
-  }
-}
-
-/** Payments, or differences, that are written or read without a pause: some milliseconds. */
-const AT_ONCE = 500;
-
-/**
- * A statement as lines of JSON: the first has all but payments and differences, and each of the others some of these.
- * Others have their turn between two lines: whole, a busy day's takes a third of a second to write, and to read.
- */
-async function toLines({ payments, differences, ...rest }: Statement): Promise<string> {
-  const lines = [JSON.stringify(rest)];
-  for (const [name, list] of Object.entries({ payments, differences })) {
-    for (let from = 0; from < list.length; from += AT_ONCE) {
-      lines.push(JSON.stringify({ [name]: list.slice(from, from + AT_ONCE) }));
-      await letOthersRun();
-    }
-  }
-  return lines.join('\n');
-}
-
-async function fromLines(text: string): Promise<Statement> {
-  const payments: Statement['payments'][number][] = [];
-  const differences: Statement['differences'][number][] = [];
-  let rest: Partial<Statement> = {};
-  for (const line of text.split('\n')) {
-    const part = JSON.parse(line) as Partial<Statement>;
-    payments.push(...(part.payments ?? []));
-    differences.push(...(part.differences ?? []));
-    rest = { ...part, ...rest };
-    await letOthersRun();
-  }
-  return { ...(rest as Statement), payments, differences };
 }
 
 const SUMMARY = 'day, version, made_at, complete, payments, differences';

@@ -5,29 +5,20 @@ import { Descriptions } from '../engine/descriptions.js';
 import { SharedUpdates, type UpdateContext } from '../engine/update-payment.js';
 import { findByTransId } from '../engine/visibility.js';
 import { Shutdown } from '../http/server.js';
-import { MAX_SEARCH_LIMIT } from '../payments/words/limits.js';
 import { SERVICES, type Service } from '../payments/words/order.js';
-import type { PaymentId } from '../payments/words/payment-id.js';
 import { dayAfter, startOf } from '../payments/words/time.js';
-import type { SearchedTransaction, Transaction } from '../payments/words/transaction.js';
-import type { SearchQuery } from '../provider/client.js';
-import {
-  afterAnswer,
-  BEGUN_SEARCH,
-  type DaySearch,
-  type Gap,
-  isOfDay,
-  mayHide,
-  unanswered,
-} from '../reconciliation/day-search.js';
+import { mayHide, unanswered } from '../reconciliation/day-search.js';
 import { type DayPayment, movedBy } from '../reconciliation/reconciliation.js';
-import { BALANCE_WINDOW_MS, type Difference, toStatement } from '../reconciliation/statement.js';
+import { BALANCE_WINDOW_MS, toStatement } from '../reconciliation/statement.js';
 import { type DayPayments, paymentsOfDay, paymentsWith } from '../records/day-payments.js';
 import type { Records } from '../records/records.js';
-import type { StatementSteps } from '../workflows/messages.js';
+import type { Statements } from '../records/statements.js';
+import type { MadeStatement, StatementRun, StatementSteps } from '../workflows/messages.js';
 import { ProviderQuestions, type StatementProviders } from './ask-provider.js';
-import { compareDay, type DayComparison, type Found, type Lists, ShownTransactions } from './day-comparison.js';
+import { compareDay, ShownTransactions } from './day-comparison.js';
 import { followUpFindings } from './follow-up.js';
+import { COMPARISON, DIFFERENCES, LISTS, PAYMENTS, SEARCHES } from './parts.js';
+import { KEEP_EVERY, searchDay } from './search-day.js';
 
 export interface StatementOptions {
   readonly client: Client;
@@ -49,26 +40,22 @@ const MAX_PAYMENTS = 50_000;
 /** Payments that the provider is asked for one by one. */
 const MAX_LOOK_UPS = 5_000;
 
-/** Questions after which what has been found is kept, so that another worker can go on from there. */
-const KEEP_EVERY = 50;
-
 /** How long a payment may take to compare itself, in ms. */
 const CHECK_LIMIT_MS = 20_000;
 
-/** What the search of a service has come to. */
-interface SearchPart {
-  readonly search: DaySearch;
-  readonly found: readonly SearchedTransaction[];
+/** What the steps work with. */
+interface Making {
+  readonly client: Client;
+  readonly records: Records;
+  readonly statements: Statements;
+  readonly questions: ProviderQuestions;
+  readonly context: UpdateContext;
+  readonly logger: Logger;
 }
 
-/** What the provider has listed, payment by payment. */
-type ListsPart = readonly (readonly [PaymentId, readonly Transaction[] | null])[];
-
-/** Makes the steps of which statements are made. */
+/** Makes the activities of which statements are made. */
 export function createStatementSteps(options: StatementOptions): StatementSteps {
   const { client, records, providers, taskQueue, logger, pauseMs = PAUSE_MS } = options;
-  const { statements } = records;
-  const questions = new ProviderQuestions(providers, pauseMs);
   const context: UpdateContext = {
     client,
     records,
@@ -78,124 +65,105 @@ export function createStatementSteps(options: StatementOptions): StatementSteps 
     shutdown: new Shutdown(),
     answerWithinMs: CHECK_LIMIT_MS,
   };
-
-  const readDay = (day: string) => paymentsOfDay(client, records, day, MAX_PAYMENTS, heartbeat);
-
-  const searchOf = async (runId: string, service: Service): Promise<SearchPart> =>
-    (await statements.part<SearchPart>(runId, `search of ${service}`)) ?? { search: BEGUN_SEARCH, found: [] };
-
-  const foundIn = async (runId: string): Promise<Found> => ({
-    collection: (await searchOf(runId, 'collection')).found,
-    payout: (await searchOf(runId, 'payout')).found,
-  });
-
-  /** What a search that was given up hasn't asked is a gap. */
-  const gapsOf = async (runId: string, service: Service): Promise<readonly Gap[]> =>
-    unanswered((await searchOf(runId, service)).search).gaps;
-
-  const listsOf = async (runId: string): Promise<Lists> =>
-    new Map((await statements.part<ListsPart>(runId, 'lists')) ?? []);
-
+  const { statements } = records;
+  const questions = new ProviderQuestions(providers, pauseMs);
+  const making: Making = { client, records, statements, questions, context, logger };
   return {
-    async readBalances(day) {
-      const missing: string[] = [];
-      for (const service of SERVICES) {
-        if ((await statements.balance(day, service)) !== undefined) continue;
-        const askedAt = Date.now();
-        if (askedAt < startOf(day) || askedAt > startOf(day) + BALANCE_WINDOW_MS) continue;
-        try {
-          await statements.saveBalance(day, service, await questions.balance(service), askedAt);
-        } catch (error) {
-          if (!(error instanceof ApplicationFailure)) throw error;
-          missing.push(`${service}: ${error.message}`);
-        }
-      }
-      if (missing.length > 0) throw ApplicationFailure.retryable(missing.join('; '), 'NoAnswer');
-    },
-
+    readBalances: (day) => readBalances(making, day),
     async readPayments({ runId, day }) {
-      await statements.savePart(runId, 'payments', await readDay(day));
+      await statements.savePart(runId, PAYMENTS, await readDay(making, day));
     },
-
     async searchDay({ runId, day }, service) {
-      const { payments = [] } = (await statements.part<DayPayments>(runId, 'payments')) ?? {};
-      const amounts = payments
-        .filter(({ kind }) => kind === service)
-        .flatMap(({ amount, amountPaid = amount }) => [amount, amountPaid]);
-      let { search, found } = await searchOf(runId, service);
-      const known = new Map(found.map((one) => [one.transId, one]));
-      for (let next = search.open[0]; next !== undefined; next = search.open[0]) {
-        const shown = await questions.search(service, queryOf(search, day));
-        if (shown !== 'unreadable') {
-          const { range } = search;
-          const ofDay = shown.filter(({ dateInitiated }) => isOfDay(range, day, dateInitiated));
-          for (const one of ofDay) known.set(one.transId, one);
-        }
-        search = afterAnswer(search, shown === 'unreadable' ? shown : shown.map(({ transId }) => transId), amounts);
-        found = [...known.values()];
-        if (search.open.length === 0 || search.asked % KEEP_EVERY === 0) {
-          await statements.savePart(runId, `search of ${service}`, { search, found });
-        }
-      }
+      const { payments } = await statements.part(runId, PAYMENTS);
+      const part = SEARCHES[service];
+      const begun = await statements.part(runId, part);
+      await searchDay(questions, service, day, payments, begun, (come) => statements.savePart(runId, part, come));
     },
-
-    async lookUpPayments({ runId }) {
-      const { payments = [] } = (await statements.part<DayPayments>(runId, 'payments')) ?? {};
-      const lists = new Map(await listsOf(runId));
-      const shown = new ShownTransactions(await foundIn(runId), lists);
-      const gaps = {
-        collection: await gapsOf(runId, 'collection'),
-        payout: await gapsOf(runId, 'payout'),
-      };
-      const isUnsure = (payment: DayPayment) =>
-        shown.inSearches(payment).length === 0 ||
-        gaps[payment.kind].some((gap) => mayHide(gap, payment.amount) || mayHide(gap, movedBy(payment)));
-      const sought = payments.filter(isUnsure).toSorted((one, other) => urgency(one) - urgency(other));
-      for (const { id, kind } of sought.slice(0, MAX_LOOK_UPS)) {
-        if (lists.has(id)) continue;
-        lists.set(id, (await questions.transactionsOf(kind, id)) ?? null);
-        if (lists.size % KEEP_EVERY === 0) await statements.savePart(runId, 'lists', [...lists]);
-      }
-      await statements.savePart(runId, 'lists', [...lists]);
-    },
-
-    async comparePayments({ runId, day }) {
-      // Read again: payments have moved on since the provider was asked.
-      const { payments, cutOff } = await readDay(day);
-      const comparison = await compareDay(payments, await foundIn(runId), await listsOf(runId), {
-        paymentsWith: (ids) => paymentsWith(client, records, ids),
-        isHeld: async ({ transId }) => (await findByTransId(context, transId)).length > 0,
-        list: ({ kind, id }) => questions.transactionsOf(kind, id).catch(ignoreNoAnswer),
-      });
-      await statements.savePart(runId, 'comparison', { ...comparison, cutOff });
-    },
-
+    lookUpPayments: ({ runId }) => lookUpPayments(making, runId),
+    comparePayments: (run) => comparePayments(making, run),
     async followUp({ runId, day }) {
-      const { findings = [] } = (await statements.part<DayComparison>(runId, 'comparison')) ?? {};
-      const differences = await followUpFindings(context, day, findings, heartbeat);
-      await statements.savePart(runId, 'differences', differences);
+      const { findings } = await statements.part(runId, COMPARISON);
+      await statements.savePart(runId, DIFFERENCES, await followUpFindings(context, day, findings, heartbeat));
     },
+    publish: (run) => publish(making, run),
+  };
+}
 
-    async publish({ runId, day }) {
-      const comparison = await statements.part<DayComparison & { readonly cutOff: boolean }>(runId, 'comparison');
-      const differences = (await statements.part<Difference[]>(runId, 'differences')) ?? [];
-      const balancesOf = async (service: Service) => ({
-        opening: await statements.balance(day, service),
-        closing: await statements.balance(dayAfter(day), service),
-      });
-      const balances = { collection: await balancesOf('collection'), payout: await balancesOf('payout') };
-      const gaps = {
-        collection: await gapsOf(runId, 'collection'),
-        payout: await gapsOf(runId, 'payout'),
-      };
-      const { lines: payments = [], cutOff = false } = comparison ?? {};
-      const madeAt = Date.now();
-      const made = await statements.publish(runId, day, (version) =>
-        toStatement({ date: day, version, madeAt, payments, differences, gaps, balances, cutOff }),
-      );
-      logger.info({ ...made }, 'the statement of a day was made');
-      return made;
-    },
+async function readBalances({ statements, questions }: Making, day: string): Promise<void> {
+  const missing: string[] = [];
+  for (const service of SERVICES) {
+    if ((await statements.balance(day, service)) !== undefined) continue;
+    const askedAt = Date.now();
+    if (askedAt < startOf(day) || askedAt > startOf(day) + BALANCE_WINDOW_MS) continue;
+    try {
+      await statements.saveBalance(day, service, await questions.balance(service), askedAt);
+    } catch (error) {
+      if (!(error instanceof ApplicationFailure)) throw error;
+      missing.push(`${service}: ${error.message}`);
+    }
+  }
+  if (missing.length > 0) throw ApplicationFailure.retryable(missing.join('; '), 'NoAnswer');
+}
+
+function readDay({ client, records }: Making, day: string): Promise<DayPayments> {
+  return paymentsOfDay(client, records, day, MAX_PAYMENTS, heartbeat);
+}
+
+async function lookUpPayments({ statements, questions }: Making, runId: string): Promise<void> {
+  const { payments } = await statements.part(runId, PAYMENTS);
+  const lists = new Map(await statements.part(runId, LISTS));
+  const { found, gaps } = await searched(statements, runId);
+  const shown = new ShownTransactions(found, lists);
+  const isUnsure = (payment: DayPayment) =>
+    shown.inSearches(payment).length === 0 ||
+    gaps[payment.kind].some((gap) => mayHide(gap, payment.amount) || mayHide(gap, movedBy(payment)));
+  const sought = payments.filter(isUnsure).toSorted((one, other) => urgency(one) - urgency(other));
+  for (const { id, kind } of sought.slice(0, MAX_LOOK_UPS)) {
+    if (lists.has(id)) continue;
+    lists.set(id, (await questions.transactionsOf(kind, id)) ?? null);
+    if (lists.size % KEEP_EVERY === 0) await statements.savePart(runId, LISTS, [...lists]);
+  }
+  await statements.savePart(runId, LISTS, [...lists]);
+}
+
+async function comparePayments(making: Making, { runId, day }: StatementRun): Promise<void> {
+  const { client, records, statements, questions, context } = making;
+  // Read again: payments have moved on since the provider was asked.
+  const { payments, cutOff } = await readDay(making, day);
+  const { found } = await searched(statements, runId);
+  const lists = new Map(await statements.part(runId, LISTS));
+  const comparison = await compareDay(payments, found, lists, {
+    paymentsWith: (ids) => paymentsWith(client, records, ids),
+    isHeld: async ({ transId }) => (await findByTransId(context, transId)).length > 0,
+    list: ({ kind, id }) => questions.transactionsOf(kind, id).catch(ignoreNoAnswer),
+  });
+  await statements.savePart(runId, COMPARISON, { ...comparison, cutOff });
+}
+
+async function publish({ statements, logger }: Making, { runId, day }: StatementRun): Promise<MadeStatement> {
+  const { lines: payments, cutOff } = await statements.part(runId, COMPARISON);
+  const differences = await statements.part(runId, DIFFERENCES);
+  const { gaps } = await searched(statements, runId);
+  const balancesOf = async (service: Service) => ({
+    opening: await statements.balance(day, service),
+    closing: await statements.balance(dayAfter(day), service),
+  });
+  const balances = { collection: await balancesOf('collection'), payout: await balancesOf('payout') };
+  const madeAt = Date.now();
+  const made = await statements.publish(runId, day, (version) =>
+    toStatement({ date: day, version, madeAt, payments, differences, gaps, balances, cutOff }),
+  );
+  logger.info({ ...made }, 'the statement of a day was made');
+  return made;
+}
+
+/** What the searches have shown, and what they couldn't: what one that was given up hasn't asked is a gap. */
+async function searched(statements: Statements, runId: string) {
+  const collection = await statements.part(runId, SEARCHES.collection);
+  const payout = await statements.part(runId, SEARCHES.payout);
+  return {
+    found: { collection: collection.found, payout: payout.found },
+    gaps: { collection: unanswered(collection.search).gaps, payout: unanswered(payout.search).gaps },
   };
 }
 
@@ -213,25 +181,3 @@ function urgency({ status, final }: DayPayment): number {
   if (status === 'SUCCESSFUL') return 0;
   return final ? 2 : 1;
 }
-
-/** The provider's words for the next search. */
-function queryOf({ range, open: [slice] }: DaySearch, day: string): SearchQuery {
-  const { status, medium, amount } = slice?.filters ?? {};
-  const isAround = range === 'around';
-  return {
-    start: isAround ? dayAfter(day, -1) : day,
-    end: isAround ? dayAfter(day) : day,
-    status: status && SEARCHED_AS[status],
-    medium,
-    amt: amount,
-    limit: MAX_SEARCH_LIMIT,
-    sort: slice?.newest === undefined ? 'desc' : 'asc',
-  };
-}
-
-const SEARCHED_AS = {
-  SUCCESSFUL: 'successful',
-  FAILED: 'failed',
-  EXPIRED: 'expired',
-  CREATED: 'created',
-} as const;

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { type Statement, toStatement } from '../../src/reconciliation/statement.js';
 import { RecordCipher } from '../../src/records/cipher.js';
 import { type Database, RecordsUnavailableError } from '../../src/records/database.js';
+import { writeStatement } from '../../src/records/statement-content.js';
 import { Statements } from '../../src/records/statements.js';
 import { testEncryption } from '../support/test-encryption.js';
 
@@ -33,7 +34,7 @@ class Stored {
   }
 
   async keep(day: string, version = 1): Promise<void> {
-    const content = await cipher.seal(JSON.stringify(statementOf(day, version)));
+    const content = await cipher.encrypt(await writeStatement(statementOf(day, version)));
     this.#rows.push({ day, version, run_id: `${day}, version ${version}`, content });
   }
 

@@ -11,7 +11,7 @@ import { type Statement, statementOf } from '../../reconciliation/statement.js';
 import { RecordsUnavailableError } from '../../records/database.js';
 import type { Records } from '../../records/records.js';
 import type { Statements, StatementsState } from '../../records/statements.js';
-import { DecryptionError } from '../../temporal/encryption.js';
+import { UnreadableRecordError } from '../../records/versioned-json.js';
 import {
   MAX_STATEMENT_RUN,
   STATEMENT_WORKFLOW_TYPE,
@@ -121,7 +121,7 @@ async function find(
     const found = isDay(date) ? await askRecords(() => statements.find(date, version), UNREAD) : undefined;
     if (found !== undefined) return found;
   } catch (error) {
-    if (!(error instanceof DecryptionError)) throw error;
+    if (!(error instanceof UnreadableRecordError)) throw error;
     throw recordUnreadable("There is such a statement, but its record can't be read. Tell your operator.", {
       cause: error,
     });

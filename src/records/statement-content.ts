@@ -1,0 +1,150 @@
+import { setImmediate as letOthersRun } from 'node:timers/promises';
+import { z } from 'zod';
+import { SERVICES } from '../payments/words/order.js';
+import { PAYMENT_STATUSES } from '../payments/words/payment.js';
+import type { PaymentId, TransId } from '../payments/words/payment-id.js';
+import { TIME_ZONE } from '../payments/words/time.js';
+import { MEDIUMS, PROVIDER_STATUSES } from '../payments/words/transaction.js';
+import { DIFFERENCE_KINDS, type Finding, type StatementLine } from '../reconciliation/reconciliation.js';
+import {
+  type BalanceChange,
+  type Coverage,
+  type Difference,
+  HANDLINGS,
+  type MidnightBalance,
+  type ServiceStatement,
+  type Statement,
+  type Sum,
+  type Totals,
+} from '../reconciliation/statement.js';
+import { fromJson, toJson } from './versioned-json.js';
+
+/**
+ * A statement as it is kept: lines of JSON. The first has all but payments and differences, the others some of these.
+ */
+
+type Fields<T> = { readonly [Field in keyof T]-?: z.ZodType<T[Field]> };
+
+/** The schema of an object, with all fields of its type. A field that only another version knows is kept. */
+export function object<T extends object>(fields: Fields<T>): z.ZodType<T> {
+  return z.looseObject(fields) as unknown as z.ZodType<T>;
+}
+
+const text = z.string();
+const maybeText = text.optional();
+const flag = z.boolean();
+const count = z.int();
+const amount = z.number();
+export const paymentId = z.custom<PaymentId>((value) => typeof value === 'string');
+export const transId = z.custom<TransId>((value) => typeof value === 'string');
+const service = z.enum(SERVICES);
+const status = z.enum(PAYMENT_STATUSES);
+export const medium = z.enum(MEDIUMS).optional();
+
+const shown = { providerStatus: z.enum(PROVIDER_STATUSES).optional(), providerAmount: amount.optional() };
+
+/** The fields of a payment that a day's list has, too. */
+export const paymentFields = {
+  id: paymentId,
+  merchant: text,
+  kind: service,
+  status,
+  final: flag,
+  amount,
+  amountPaid: amount.optional(),
+  transId: transId.optional(),
+  externalId: maybeText,
+};
+
+export const statementLine = object<StatementLine>({
+  ...paymentFields,
+  revenue: amount.optional(),
+  fee: amount.optional(),
+  financialTransId: maybeText,
+  medium,
+  createdAt: text,
+  ...shown,
+  compared: flag,
+});
+
+const findingFields = {
+  kind: z.enum(DIFFERENCE_KINDS),
+  service,
+  paymentId: paymentId.optional(),
+  merchant: maybeText,
+  transId: transId.optional(),
+  status: status.optional(),
+  amount: amount.optional(),
+  ...shown,
+  externalId: maybeText,
+  text,
+};
+export const finding = object<Finding>(findingFields);
+export const difference = object<Difference>({
+  ...findingFields,
+  handling: z.enum(HANDLINGS),
+  statusAfter: status.optional(),
+  problem: maybeText,
+});
+
+const balance = object<MidnightBalance>({ balance: amount, asOf: text }).optional();
+const serviceStatement = object<ServiceStatement>({
+  totals: object<Totals>({
+    payments: count,
+    byStatus: z.record(status, object<Sum>({ count, amount })),
+    revenue: amount,
+    fees: amount,
+    withoutFee: count,
+  }),
+  opening: balance,
+  closing: balance,
+  change: object<BalanceChange>({ balance: amount, payments: amount, rest: amount }).optional(),
+  coverage: object<Coverage>({ complete: flag, gaps: z.array(text), notCompared: count, cutOff: flag }),
+});
+const firstLine = object<Omit<Statement, 'payments' | 'differences'>>({
+  date: text,
+  version: count,
+  madeAt: text,
+  timeZone: z.literal(TIME_ZONE),
+  from: text,
+  to: text,
+  complete: flag,
+  services: object<Statement['services']>({ collection: serviceStatement, payout: serviceStatement }),
+});
+const furtherLine = z.object({
+  payments: z.array(statementLine).default([]),
+  differences: z.array(difference).default([]),
+});
+
+/** Payments, or differences, that are written or read without a pause: some milliseconds. */
+const AT_ONCE = 500;
+
+/**
+ * Writes a statement as lines. Others have their turn between two lines: whole, a busy day's takes a third of a second
+ * to write, and to read.
+ */
+export async function writeStatement({ payments, differences, ...rest }: Statement): Promise<string> {
+  const lines = [toJson(rest)];
+  for (const [name, list] of Object.entries({ payments, differences })) {
+    for (let from = 0; from < list.length; from += AT_ONCE) {
+      lines.push(toJson({ [name]: list.slice(from, from + AT_ONCE) }));
+      await letOthersRun();
+    }
+  }
+  return lines.join('\n');
+}
+
+/** @throws {UnreadableRecordError} when another version has written it. */
+export async function readStatement(written: string): Promise<Statement> {
+  const [first = '', ...further] = written.split('\n');
+  const rest = fromJson(first, firstLine);
+  const payments: StatementLine[] = [];
+  const differences: Difference[] = [];
+  for (const line of further) {
+    const part = fromJson(line, furtherLine);
+    payments.push(...part.payments);
+    differences.push(...part.differences);
+    await letOthersRun();
+  }
+  return { ...rest, payments, differences };
+}

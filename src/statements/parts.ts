@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import type { Service } from '../payments/words/order.js';
+import type { PaymentId } from '../payments/words/payment-id.js';
+import { PHONE_MEDIUMS, PROVIDER_STATUSES, type SearchedTransaction } from '../payments/words/transaction.js';
+import {
+  BEGUN_SEARCH,
+  type DaySearch,
+  type Gap,
+  SEARCHED_MEDIUMS,
+  SEARCHED_STATUSES,
+  type Slice,
+} from '../reconciliation/day-search.js';
+import type { DayPayment } from '../reconciliation/reconciliation.js';
+import type { DayPayments } from '../records/day-payments.js';
+import {
+  difference,
+  finding,
+  medium,
+  object,
+  paymentFields,
+  paymentId,
+  statementLine,
+  transId,
+} from '../records/statement-content.js';
+import type { StatementPart } from '../records/statements.js';
+import type { DayComparison } from './day-comparison.js';
+
+/** What a run that makes a statement has come to so far. */
+
+const text = z.string().optional();
+const amount = z.number().optional();
+const status = z.enum(PROVIDER_STATUSES);
+
+const transaction = object<SearchedTransaction>({
+  transId,
+  status,
+  transType: z.enum(['Collection', 'Payout']).optional(),
+  amount,
+  medium,
+  revenue: amount,
+  reason: text,
+  financialTransId: text,
+  externalId: text,
+  userId: text,
+  dateInitiated: text,
+});
+
+const search = object<DaySearch>({
+  range: z.enum(['day', 'around']),
+  open: z.array(
+    object<Slice>({
+      filters: object<Slice['filters']>({
+        status: z.enum(SEARCHED_STATUSES).optional(),
+        medium: z.enum(SEARCHED_MEDIUMS).optional(),
+        amount,
+      }),
+      newest: z.array(transId).optional(),
+    }),
+  ),
+  gaps: z.array(
+    object<Gap>({
+      status: status.optional(),
+      medium: z.enum([...PHONE_MEDIUMS, 'another']).optional(),
+      amount: z.union([z.number(), z.literal('another')]).optional(),
+      why: z.enum(['full', 'unreadable', 'limit', 'unanswered']),
+    }),
+  ),
+  asked: z.number(),
+  byAmount: z.boolean(),
+});
+
+/** The day's payments before the provider was asked. */
+export const PAYMENTS: StatementPart<DayPayments> = {
+  name: 'payments',
+  schema: object<DayPayments>({
+    payments: z.array(object<DayPayment>({ ...paymentFields, createdAt: z.number() })),
+    cutOff: z.boolean(),
+  }),
+  empty: { payments: [], cutOff: false },
+};
+
+/** How far the search of a service has come, and the transactions of the day that it has shown. */
+export interface SearchPart {
+  readonly search: DaySearch;
+  readonly found: readonly SearchedTransaction[];
+}
+
+const searchOf = (service: Service): StatementPart<SearchPart> => ({
+  name: `search of ${service}`,
+  schema: object<SearchPart>({ search, found: z.array(transaction) }),
+  empty: { search: BEGUN_SEARCH, found: [] },
+});
+export const SEARCHES = { collection: searchOf('collection'), payout: searchOf('payout') };
+
+/** What the provider has listed, payment by payment; `null` when it wouldn't. */
+export const LISTS: StatementPart<(readonly [PaymentId, readonly SearchedTransaction[] | null])[]> = {
+  name: 'lists',
+  schema: z.array(z.tuple([paymentId, z.array(transaction).nullable()])),
+  empty: [],
+};
+
+export const COMPARISON: StatementPart<DayComparison & Pick<DayPayments, 'cutOff'>> = {
+  name: 'comparison',
+  schema: object<DayComparison & Pick<DayPayments, 'cutOff'>>({
+    lines: z.array(statementLine),
+    findings: z.array(finding),
+    cutOff: z.boolean(),
+  }),
+  empty: { lines: [], findings: [], cutOff: false },
+};
+
+/** The comparison's findings, with what was done about them. */
+export const DIFFERENCES = { name: 'differences', schema: z.array(difference), empty: [] };
