@@ -2,8 +2,9 @@ import { STATUS_WINDOW_MS } from '../payments/words/limits.js';
 import type { StatusAnswer } from '../payments/words/outcome.js';
 import type { TransId } from '../payments/words/payment-id.js';
 
-/** A question that was asked; it counts from its answer on, in ms, by the payments' clock. */
+/** A question that was asked. */
 interface Question {
+  /** When it was answered, or asked as long as it has no answer, in ms by the payments' clock. */
   at: number;
 }
 
@@ -12,16 +13,16 @@ interface Question {
  * payment keeps to its budget by what it remembers; but a workflow task that comes to nothing leaves no trace of what
  * it has asked, and Temporal has it done again each time that a signal arrives just as the payment ends. What the
  * provider takes beyond the budget is left to a second worker, in case this one dies.
+ *
+ * rate-limiter-flexible counts in fixed windows, by the system's clock: twice as many questions would pass around the
+ * end of one. Here the window slides, and a question counts from its answer on.
  */
 export class StatusLimit {
-  readonly #allowed: number;
   /** The questions of the latest window about each transaction, the one asked last at the end. */
   readonly #recent = new Map<TransId, readonly Question[]>();
 
   /** @param allowed how many questions about one transaction may be asked within the provider's window */
-  constructor(allowed: number) {
-    this.#allowed = allowed;
-  }
+  constructor(private readonly allowed: number) {}
 
   /** How many transactions are remembered. */
   get size(): number {
@@ -36,7 +37,7 @@ export class StatusLimit {
   async ask(transId: TransId, now: number, question: () => Promise<StatusAnswer>): Promise<StatusAnswer> {
     this.#forget(now);
     const recent = (this.#recent.get(transId) ?? []).filter(({ at }) => isRecent(at, now));
-    const oldest = recent.at(-this.#allowed);
+    const oldest = recent.at(-this.allowed);
     if (oldest !== undefined) {
       return { kind: 'throttled', retryAfterMs: oldest.at + STATUS_WINDOW_MS + 1 - now, isOurs: true };
     }

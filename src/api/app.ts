@@ -10,8 +10,8 @@ import { measureRecords } from '../engine/recorded-payments.js';
 import { SharedUpdates } from '../engine/update-payment.js';
 import { measureWaiting } from '../engine/waiting.js';
 import { createAuthenticator } from '../http/auth.js';
-import { createLimits, type Limits } from '../http/limits.js';
 import { createMetrics } from '../http/metrics.js';
+import { createNotificationLimits, type NotificationLimits } from '../http/notification-limits.js';
 import { notFound, sendProblem } from '../http/problem.js';
 import { type RequestAllowance, RequestLimits } from '../http/request-limits.js';
 import { logRequests, recordOf } from '../http/request-log.js';
@@ -93,7 +93,7 @@ export interface AppOptions
   /** See {@link ApiContext}; 10 seconds by default. */
   readonly answerWithinMs?: number;
   readonly shutdown?: Shutdown;
-  readonly limits?: Limits;
+  readonly limits?: NotificationLimits;
   /** Where its metrics go. */
   readonly registry?: Registry;
   /** Traces the payments' requests; nobody does, by default. */
@@ -133,7 +133,7 @@ export function createApi({
   temporalUiUrl,
   answerWithinMs = 10_000,
   shutdown = new Shutdown(),
-  limits = createLimits(),
+  limits = createNotificationLimits(),
   registry = new Registry(),
   tracing,
   providers,

@@ -9,8 +9,8 @@ import type { ProviderRecords } from '../engine/provider-records.js';
 import type { StartContext } from '../engine/start-payment.js';
 import { type Authenticator, type Caller, requireScope } from '../http/auth.js';
 import { readBytes, readJson, validate, validateQuery } from '../http/body.js';
-import type { Limits } from '../http/limits.js';
 import type { Metrics } from '../http/metrics.js';
+import type { NotificationLimits } from '../http/notification-limits.js';
 import { methodNotAllowed, type ProblemCode } from '../http/problem.js';
 import type { RequestLimits } from '../http/request-limits.js';
 import { type RequestRecord, recordOf } from '../http/request-log.js';
@@ -54,7 +54,7 @@ export interface ApiContext extends StartContext, HintContext, LimitContext {
   readonly providerRecords: ProviderRecords;
   readonly webhookToken: string;
   readonly metrics: Metrics;
-  readonly limits: Limits;
+  readonly limits: NotificationLimits;
   /**
    * Whether the process can serve, up to a second old.
    *

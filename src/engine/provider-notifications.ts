@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import type { Logger } from 'pino';
-import type { Limits } from '../http/limits.js';
+import type { NotificationLimits } from '../http/notification-limits.js';
 import { temporarilyUnavailable } from '../http/problem.js';
 import { PAYMENT_ID_PREFIX, type PaymentId } from '../payments/words/payment-id.js';
 import { type PaymentState, statusOf, transIdOf } from '../payments/words/payment-state.js';
@@ -33,7 +33,7 @@ import { type WorkflowStart, workflowOptions, workflowTypeOf } from './workflow-
 export interface HintContext extends ReadContext {
   readonly taskQueue: string;
   readonly logger: Logger;
-  readonly limits: Pick<Limits, 'reopenings'>;
+  readonly limits: Pick<NotificationLimits, 'reopenings'>;
   readonly madeLinks: Links<MadeLink>;
 }
 
@@ -130,7 +130,7 @@ async function tooLate(context: HintContext, id: PaymentId, hint: Hint): Promise
   }
   if (agrees(ended.state, hint)) return 'agrees';
   if (!(await isLatest(context, found))) return undefined;
-  context.limits.reopenings.pass(id);
+  await context.limits.reopenings.pass(id);
   return (await reopenWithHint(context, found, ended, hint)) ? 'late' : undefined;
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import ipaddr from 'ipaddr.js';
 import PQueue from 'p-queue';
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { tooManyActive, tooManyAttempts, tooManyConcurrent, tooManyOfKey, tooManyWaits } from './problem.js';
 
 /**
@@ -86,10 +86,7 @@ export class RequestLimits {
    */
   async admit(key: string): Promise<Admission> {
     const { perMinute, concurrent } = this.allowance;
-    const taken = await this.#requests.consume(key).catch((refused: unknown) => {
-      if (refused instanceof RateLimiterRes) return refused;
-      throw refused;
-    });
+    const taken = await this.#requests.penalty(key);
     const headers = {
       'RateLimit-Policy': `"key";q=${perMinute};w=${MINUTE_S}`,
       RateLimit: `"key";r=${taken.remainingPoints};t=${Math.ceil(taken.msBeforeNext / 1_000)}`,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type WorkflowClientInterceptor, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import { createLimits, RateLimit } from '../../src/http/limits.js';
+import { createNotificationLimits, NotificationLimit } from '../../src/http/notification-limits.js';
 import { type ApiUnderTest, type ApiUnderTestOptions, KEYS, WEBHOOK_TOKEN } from '../support/api-under-test.js';
 import { eventually } from '../support/eventually.js';
 import { recordingMerchant, useStack } from '../support/payment-stack.js';
@@ -97,7 +97,7 @@ describe("a notification that a payment's limit refuses", () => {
     const payment = await stack.paid();
     const contradiction = { transId: payment.transId, status: 'EXPIRED', externalId: payment.id };
     const { runId } = await describeRun(payment.id);
-    await withApi({ limits: { ...createLimits(), reopenings: new RateLimit(0) } }, async (api) => {
+    await withApi({ limits: { ...createNotificationLimits(), reopenings: new NotificationLimit(0) } }, async (api) => {
       for (let times = 0; times < 3; times++) {
         const { status, headers, body } = await notify(api, contradiction);
         expect([status, body.code]).toEqual([429, 'too_many_notifications']);
@@ -112,7 +112,7 @@ describe("a notification that a payment's limit refuses", () => {
   it('is kept when it is beyond the sixty that a payment takes, too, and can be sent again by hand', async () => {
     const payment = await stack.paid();
     const contradiction = { transId: payment.transId, status: 'EXPIRED', externalId: payment.id };
-    await withApi({ limits: { ...createLimits(), hints: new RateLimit(0) } }, async (api) => {
+    await withApi({ limits: { ...createNotificationLimits(), hints: new NotificationLimit(0) } }, async (api) => {
       expect((await notify(api, contradiction)).status).toBe(429);
     });
     const [{ at: _, ...kept }] = await unmatched();
@@ -136,7 +136,7 @@ describe("a notification that a payment's limit refuses", () => {
         return await next(input);
       },
     };
-    const limits = { ...createLimits(), reopenings: new RateLimit(0) };
+    const limits = { ...createNotificationLimits(), reopenings: new NotificationLimit(0) };
     await withApi({ limits, interceptor }, async (api) => {
       expect((await notify(api, contradiction)).status).toBe(503);
       isDown = false;

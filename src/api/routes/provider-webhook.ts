@@ -125,7 +125,7 @@ async function take(request: ApiRequest, context: ApiContext): Promise<void> {
 
 /** Keeps a notification that can't be read, for an operator. */
 async function keepUnread(request: ApiRequest, context: ApiContext, text: string): Promise<void> {
-  context.limits.hints.pass(UNREAD);
+  await context.limits.hints.pass(UNREAD);
   await keepUnmatched(context, { at: new Date().toISOString(), unread: beginningOf(text) });
   count(request, context, 'malformed');
 }
@@ -140,7 +140,7 @@ function beginningOf(text: string): string {
 async function takeOne(request: ApiRequest, context: ApiContext, named: Named): Promise<WebhookResult> {
   const { transId, paymentId } = named;
   try {
-    context.limits.hints.pass(paymentId ?? `transaction ${transId}`);
+    await context.limits.hints.pass(paymentId ?? `transaction ${transId}`);
     const delivery = await give(context, named, request);
     if (delivery !== 'unknown') return delivery;
   } catch (error) {
@@ -151,7 +151,7 @@ async function takeOne(request: ApiRequest, context: ApiContext, named: Named): 
     if (code !== 'records_unavailable') throw error;
   }
   try {
-    context.limits.hints.pass(UNMATCHED);
+    await context.limits.hints.pass(UNMATCHED);
   } catch (error) {
     const kept = await keepRefused(context, named);
     if (kept !== undefined) awaitPayment(context, named, kept);
@@ -202,13 +202,13 @@ async function keepRefused(context: ApiContext, named: Named): Promise<Unmatched
   const { kept } = context.limits;
   const { transId = '', status = '', paymentId = '', externalId = '' } = named;
   const refused = { transId, status, payment: paymentId || externalId || transId };
-  if (!kept.take(refused, Date.now())) return undefined;
+  if (!(await kept.take(refused))) return undefined;
   const unmatched = toUnmatched(named);
   try {
     await keepUnmatched(context, unmatched);
     return unmatched;
   } catch (error) {
-    kept.giveBack(refused);
+    await kept.giveBack(refused);
     throw error;
   }
 }
