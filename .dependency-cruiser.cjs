@@ -42,7 +42,7 @@ module.exports = {
       'payments-are-pure',
       'The rules about money, time and status run inside workflows and are tested without anything around them: no ' +
         'input or output, no package, no other part of ours.',
-      { path: '^src/payments/', pathNot: '^src/payments/words/derive-payment-id\\.ts$' },
+      { path: '^src/payments/', pathNot: '^src/payments/(words/derive-payment-id|machine/state-schema)\\.ts$' },
       { pathNot: '^src/payments/' },
     ),
     forbid(
@@ -70,6 +70,12 @@ module.exports = {
       { pathNot: ['^src/payments/', '^(node:)?crypto$'] },
     ),
     forbid(
+      'state-schema-needs-zod-alone',
+      'What is kept of a payment is parsed, by a library that is as pure as the rules.',
+      { path: '^src/payments/machine/state-schema\\.ts$' },
+      { pathNot: ['^src/payments/', 'node_modules/zod/'] },
+    ),
+    forbid(
       'workflows-never-hash',
       'A workflow has no node:crypto: ids are derived before it starts.',
       { path: '^src/workflows/' },
@@ -85,6 +91,7 @@ module.exports = {
           '^src/activities/',
           '^src/temporal/(search-attributes|failure-converter)\\.ts$',
           'node_modules/@temporalio/(workflow|common)/',
+          'node_modules/zod/',
         ],
       },
     ),

@@ -233,6 +233,7 @@ class StoryRun {
   private async start({ type, requested, carried, startedAt, now, message }: Start): Promise<void> {
     const { order, terms } = this.story;
     const input: PaymentInput = {
+      v: 1,
       order,
       terms,
       fingerprint: 'f',

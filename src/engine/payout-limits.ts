@@ -146,7 +146,7 @@ export class PayoutLimits {
 }
 
 /** The workflow that counts a merchant's payouts of a day, and their limit in XAF. */
-interface Counter extends PayoutLimitInput {
+interface Counter extends Omit<PayoutLimitInput, 'v'> {
   readonly max: number;
 }
 
@@ -184,7 +184,7 @@ async function update(
           {
             workflowId: payoutLimitWorkflowId(input.merchant, input.day),
             taskQueue,
-            args: [input],
+            args: [{ v: 1, ...input }],
             workflowIdConflictPolicy: 'USE_EXISTING',
             // One that has ended can't be begun anew: it begins with what Temporal's index lists, which may be a moment
             // behind.

@@ -181,7 +181,7 @@ function reopening(
   taskQueue: string,
 ) {
   const { order, terms } = state;
-  const input = { order, terms, fingerprint, requestId, carried: state, timeline };
+  const input = { v: 1, order, terms, fingerprint, requestId, carried: state, timeline } as const;
   return {
     ...workflowOptions({ input, owner, taskQueue, createdAt, payment: state }),
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',

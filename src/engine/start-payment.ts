@@ -245,7 +245,7 @@ async function askForLink(
     );
   const asked = await (tracing?.run(order.id, 'requestLink', {}, ask, kindOf) ?? ask());
   const { payment, request: requested } = asked;
-  const input = { order, terms, fingerprint, requestId, requested };
+  const input = { v: 1, order, terms, fingerprint, requestId, requested } as const;
   return { asked, start: { input, taskQueue, owner, createdAt, payment } };
 }
 
@@ -283,7 +283,7 @@ function initiate(
   requestId: string,
   begin?: Beginning,
 ): Promise<WaitResult<InitiationReply>> {
-  const input = { order, terms, fingerprint, requestId };
+  const input = { v: 1, order, terms, fingerprint, requestId } as const;
   const { start, withinMs } = begin ?? {
     start: { input, taskQueue, owner, createdAt: Date.now() },
     withinMs: answerWithinMs,

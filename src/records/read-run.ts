@@ -64,7 +64,7 @@ async function readStart(
 ): Promise<EndedPayment> {
   const input = await called(client, stop, () => inputOfRun<PaymentInput>(client, { workflowId: id, runId }));
   const { state, timeline } = startState(input, input.requested === undefined ? indexed.createdAt : startedAt);
-  return { payment: toPayment(state), state, timeline };
+  return { v: 1, payment: toPayment(state), state, timeline };
 }
 
 /**

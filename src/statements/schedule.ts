@@ -29,7 +29,7 @@ function scheduleOf(taskQueue: string) {
       workflowType: STATEMENT_WORKFLOW_TYPE,
       workflowId: 'daily-statement',
       taskQueue,
-      args: [{}],
+      args: [{ v: 1 }],
       workflowRunTimeout: MAX_STATEMENT_RUN,
       staticSummary: 'The statement of a day',
     },

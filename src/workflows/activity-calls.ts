@@ -17,7 +17,6 @@ import type { DirectOrder, LinkOrder, PaymentOrder, PaymentTerms, PayoutOrder } 
 import type { ExpiryAnswer, InitiationOutcome, ListAnswer, NoAnswer, StatusAnswer } from '../payments/words/outcome.js';
 import type { TransId } from '../payments/words/payment-id.js';
 import { DECRYPTION_FAILURE } from '../temporal/failure-converter.js';
-import { tryToRead } from './handlers.js';
 import { notificationsQueue } from './messages.js';
 import { deliveryOutcome, initiationOutcome } from './schemas.js';
 
@@ -162,7 +161,7 @@ async function initiation(
   mayHaveBeenSent: () => Promise<boolean>,
 ): Promise<InitiationOutcome> {
   try {
-    const read = tryToRead(initiationOutcome, await outcome, 'outcome');
+    const read = initiationOutcome(await outcome, 'outcome');
     return read.kind === 'read' ? reportUnauthorized(read.value) : { kind: 'ambiguous', reason: BY_HAND };
   } catch (error) {
     const { reason, isUnstarted } = failureOf(error);
@@ -194,7 +193,7 @@ async function answer<Answer extends { readonly kind: string }>(question: Promis
 
 async function delivery(outcome: Promise<DeliveryOutcome>): Promise<DeliveryOutcome> {
   try {
-    const read = tryToRead(deliveryOutcome, await outcome, 'outcome');
+    const read = deliveryOutcome(await outcome, 'outcome');
     return read.kind === 'read' ? read.value : { kind: 'failed', reason: BY_HAND };
   } catch (error) {
     return wasNotSent(error) ? { kind: 'notSent' } : { kind: 'failed', reason: failureOf(error).reason };

@@ -9,12 +9,12 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { OF_ENDED } from './messages.js';
-import { NotReadable, type Schema } from './schema.js';
+import type { Read, Reader } from './schemas.js';
 
 /*
- * Every message that a workflow takes, and every input that it begins with, comes through here: whoever reaches
- * Temporal can send anything under any name. What isn't what Sanaga sends changes nothing, and never fails a workflow
- * task, which would be tried again for ever.
+ * Every message that a workflow takes, and every input that it begins with, comes through here: whoever reaches Temporal can send
+ * anything under any name. What isn't what Sanaga sends changes nothing, and never fails a workflow task, which would be tried
+ * again for ever.
  */
 
 /** The type of the ApplicationFailure that a message or an input is refused with that isn't what Sanaga sends. */
@@ -23,13 +23,13 @@ const UNREADABLE = 'Unreadable';
 /** Takes a signal. One that can't be read is dropped, and logged: nobody waits for an answer. */
 export function onSignal<Value>(
   definition: SignalDefinition<[Value]>,
-  schema: Schema<Value>,
+  read: Reader<Value>,
   handle: (value: Value) => void,
 ): void {
   setHandler(definition, (given: unknown) => {
-    const read = tryToRead(schema, given, definition.name);
-    if (read.kind === 'read') handle(read.value);
-    else log.warn("a signal was dropped that can't be read", { signal: definition.name, problem: read.problem });
+    const signal = read(given, definition.name);
+    if (signal.kind === 'read') handle(signal.value);
+    else log.warn("a signal was dropped that can't be read", { signal: definition.name, problem: signal.problem });
   });
 }
 
@@ -38,19 +38,16 @@ export type Argument<Args extends readonly unknown[]> = Args extends readonly [i
 
 /** Takes an update. One that can't be read is refused before it is accepted. */
 export function onUpdate<Result, Args extends [] | [unknown]>(
-  definition: UpdateDefinition<Result, Args>,
-  schema: Schema<Argument<Args>>,
+  { name }: UpdateDefinition<Result, Args>,
+  read: Reader<Argument<Args>>,
   handle: (value: Argument<Args>) => Result | Promise<Result>,
   validate: (value: Argument<Args>) => void = () => undefined,
 ): void {
-  const read = (given: unknown) => readMessage(schema, given, definition.name);
   // After a reset, updates come again that were accepted before, and no validator sees them.
   setHandler<Result, [unknown], UpdateDefinition<Result, [unknown]>>(
-    defineUpdate(definition.name),
-    (given) => handle(read(given)),
-    {
-      validator: (given) => validate(read(given)),
-    },
+    defineUpdate(name),
+    (given) => handle(readOrRefuse(read(given, name))),
+    { validator: (given) => validate(readOrRefuse(read(given, name))) },
   );
 }
 
@@ -65,45 +62,29 @@ export function onQuery<Result>(
   });
 }
 
-/**
- * Reads the input of a workflow's first run.
- *
- * @throws {ApplicationFailure} so that the workflow fails at once, before it has done anything
- */
-export function readInput<Input>(schema: Schema<Input>, given: unknown): Input {
-  const read = tryToRead(schema, given, 'input');
-  if (read.kind === 'read') return read.value;
-  throw wrongInput(read.problem);
+/** @throws what {@link wrongInput} returns */
+export function readInput<Input>(read: Reader<Input>, given: unknown): Input {
+  const input = read(given, 'input');
+  if (input.kind === 'read') return input.value;
+  throw wrongInput(input.problem);
 }
 
-/** Ends a workflow that was started with what Sanaga doesn't start it with. */
-export function wrongInput(problem: string): ApplicationFailure {
+/**
+ * The error for an input that Sanaga doesn't start a workflow with. A first run ends by it, before it has done anything. In a run that
+ * goes on with another's work, the workflow task fails: what that run has left is nowhere else, and waits for a worker that can read it.
+ */
+export function wrongInput(problem: string): Error {
+  if (isContinued()) return new Error(`what the run before has left can't be read: ${problem}`);
   log.warn("a workflow was started by hand with an input that it can't take, and ends", { problem });
   return unreadable(problem);
 }
 
-/**
- * Whether a run goes on with another's work. Its input is what that has left: a workflow that can't read it waits for a
- * worker that can, since money may be under way.
- */
+/** Whether a run goes on with another's work. */
 export function isContinued(): boolean {
   return workflowInfo().continuedFromExecutionRunId !== undefined;
 }
 
-type Read<T> = { readonly kind: 'read'; readonly value: T } | { readonly kind: 'unreadable'; readonly problem: string };
-
-/** Reads what somebody may have made by hand. */
-export function tryToRead<T>(schema: Schema<T>, given: unknown, what: string): Read<T> {
-  try {
-    return { kind: 'read', value: schema(given, what) };
-  } catch (error) {
-    if (!(error instanceof NotReadable)) throw error;
-    return { kind: 'unreadable', problem: error.message };
-  }
-}
-
-function readMessage<T>(schema: Schema<T>, given: unknown, what: string): T {
-  const read = tryToRead(schema, given, what);
+function readOrRefuse<T>(read: Read<T>): T {
   if (read.kind === 'read') return read.value;
   throw unreadable(read.problem);
 }

@@ -56,11 +56,12 @@ import {
   timelineQuery,
 } from './messages.js';
 import { countAmbiguous, countBudgetWait, countChange, countCreated, countGivenUp } from './metrics.js';
-import { absent, type Schema } from './schema.js';
 import {
   hint,
   initiationRequest,
+  nothing,
   notificationToResend,
+  type Reader,
   recheckRequest,
   rejection,
   request,
@@ -344,7 +345,7 @@ class Interpreter {
   }
 
   private ended(): EndedPayment {
-    return { ...this.result(), state: this.payment, timeline: this.timeline };
+    return { v: 1, ...this.result(), state: this.payment, timeline: this.timeline };
   }
 
   /** Updates what operators and lists see of the payment: search attributes, current details and the log. */
@@ -437,13 +438,13 @@ class Interpreter {
         throw refusal({ type: FINGERPRINT_MISMATCH, words: 'the payment was started with another body' });
       },
     );
-    onUpdate(outcomeUpdate, absent, () =>
+    onUpdate(outcomeUpdate, nothing, () =>
       shielded(async () => {
         await condition(() => this.isSettled);
         return this.result();
       }),
     );
-    onUpdate(lookUpdate, absent, () =>
+    onUpdate(lookUpdate, nothing, () =>
       shielded(() => new Promise<ProviderView>((resolve) => this.lookers.push(resolve))),
     );
     this.handleRequest(expireUpdate, request, ({ by }) => ({ kind: 'expire', by }));
@@ -471,12 +472,12 @@ class Interpreter {
   /** Refuses a request that is clearly wrong before it is recorded; any other waits for the machine's reply. */
   private handleRequest<Args extends [] | [unknown]>(
     update: UpdateDefinition<PaymentResult, Args>,
-    schema: Schema<Argument<Args>>,
+    read: Reader<Argument<Args>>,
     requestOf: (value: Argument<Args>) => Request,
   ): void {
     onUpdate(
       update,
-      schema,
+      read,
       (value) =>
         shielded(async () => {
           const number = ++this.requests;

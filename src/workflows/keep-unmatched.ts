@@ -1,8 +1,13 @@
 import { CancellationScope, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
 import { onQuery, onSignal, readInput } from './handlers.js';
-import { matchedSignal, type UnmatchedNotification, unmatchedQuery, unmatchedSignal } from './messages.js';
-import { list } from './schema.js';
-import { matchedNotification, unmatchedNotification } from './schemas.js';
+import {
+  matchedSignal,
+  type UnmatchedInput,
+  type UnmatchedNotification,
+  unmatchedQuery,
+  unmatchedSignal,
+} from './messages.js';
+import { matchedNotification, unmatchedInput, unmatchedNotification } from './schemas.js';
 
 /** How many notifications are kept, the latest. */
 const KEPT = 200;
@@ -18,12 +23,12 @@ const HISTORY_LIMIT = 1_500;
  * payment made by hand in the provider's portal, from another system, from a link with which no payment could be
  * started, or be forged. A request to cancel it has no effect: what it keeps is kept nowhere else.
  */
-export function keepUnmatched(kept: readonly UnmatchedNotification[] = []): Promise<void> {
-  return CancellationScope.nonCancellable(() => keep(kept));
+export function keepUnmatched(given: UnmatchedInput = { v: 1, kept: [] }): Promise<void> {
+  return CancellationScope.nonCancellable(() => keep(given));
 }
 
-async function keep(kept: readonly UnmatchedNotification[]): Promise<void> {
-  let latest = readInput(list(unmatchedNotification), kept);
+async function keep(given: unknown): Promise<void> {
+  let latest = readInput(unmatchedInput, given).kept;
   onSignal(unmatchedSignal, unmatchedNotification, (notification) => {
     latest = withLatest(latest, notification);
   });
@@ -32,7 +37,7 @@ async function keep(kept: readonly UnmatchedNotification[]): Promise<void> {
   });
   onQuery(unmatchedQuery, () => latest);
   await condition(() => workflowInfo().historyLength >= HISTORY_LIMIT || workflowInfo().continueAsNewSuggested);
-  await continueAsNew<typeof keepUnmatched>(latest);
+  await continueAsNew<typeof keepUnmatched>({ v: 1, kept: latest });
 }
 
 /** One that says the same as another is kept once, however often it comes: as it came last. */

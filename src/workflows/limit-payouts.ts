@@ -37,7 +37,7 @@ export function limitPayouts(given: PayoutLimitInput): Promise<void> {
   return CancellationScope.nonCancellable(() => count(given));
 }
 
-async function count(given: PayoutLimitInput): Promise<void> {
+async function count(given: unknown): Promise<void> {
   const input = readInput(payoutLimitInput, given);
   const { merchant, day, until } = input;
   if (payoutLimitWorkflowId(merchant, day) !== workflowInfo().workflowId) throw wrongInput('it is of another day');

@@ -35,8 +35,8 @@ const SCHEDULED_START = defineSearchAttributeKey('TemporalScheduledStartTime', S
  * Makes the statement of a day. Started by its schedule at midnight, it first asks for the balances, and then waits
  * until the day has settled.
  */
-export async function makeStatement(input: StatementInput = {}): Promise<MadeStatement> {
-  const { day: asked } = readInput(statementInput, input);
+export async function makeStatement(given: StatementInput = { v: 1 }): Promise<MadeStatement> {
+  const { day: asked } = readInput(statementInput, given);
   const { runId, startTime, typedSearchAttributes } = workflowInfo();
   const begun = (typedSearchAttributes.get(SCHEDULED_START) ?? startTime).getTime();
   const day = asked ?? dayAfter(dayOf(begun), -1);

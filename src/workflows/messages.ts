@@ -23,6 +23,7 @@ export type PaymentWorkflowType = (typeof WORKFLOW_TYPES)[number];
 
 /** The one argument of every payment workflow. */
 export interface PaymentInput {
+  readonly v: 1;
   readonly order: PaymentOrder;
   readonly terms: PaymentTerms;
   /** Digest of the request's body: it shows when an Idempotency-Key is repeated with another body. */
@@ -62,7 +63,9 @@ export function startState({ order, terms, carried, timeline, requested }: Payme
 }
 
 /** What a payment workflow returns. */
-export interface EndedPayment extends PaymentResult, EndedState {}
+export interface EndedPayment extends PaymentResult, EndedState {
+  readonly v: 1;
+}
 
 /** What has happened to a payment since it was created, in ms since the epoch. */
 export interface PaymentTimeline {
@@ -212,6 +215,12 @@ export interface UnmatchedNotification extends Hint {
 /** When a notification came that a payment has been given since, as {@link UnmatchedNotification} has it. */
 export type MatchedNotification = Pick<UnmatchedNotification, 'at' | 'transId' | 'externalId'>;
 
+/** The one argument of the workflow that keeps unmatched notifications. */
+export interface UnmatchedInput {
+  readonly v: 1;
+  readonly kept: readonly UnmatchedNotification[];
+}
+
 /** The one workflow that keeps unmatched notifications; it is started with the first. */
 export const UNMATCHED_WORKFLOW = { type: 'keepUnmatched', id: 'unmatched-notifications' } as const;
 export const unmatchedSignal = defineSignal<[UnmatchedNotification]>('unmatched');
@@ -233,6 +242,7 @@ export interface PayoutLimitSteps {
 
 /** The one argument of the workflow that counts payouts. */
 export interface PayoutLimitInput {
+  readonly v: 1;
   readonly merchant: string;
   /** Such as `2026-11-21`. */
   readonly day: string;
@@ -277,6 +287,7 @@ export const statementWorkflowId = (day: string) => `statement-of-${day}`;
 
 /** The one argument of the workflow that makes a statement. */
 export interface StatementInput {
+  readonly v: 1;
   /** The day. Without it, the one that ended last when the schedule was due. */
   readonly day?: string | undefined;
 }

@@ -1,9 +1,9 @@
 import { workflowInfo } from '@temporalio/workflow';
+import type { PaymentOrder } from '../payments/words/order.js';
 import { isContinued, readInput, wrongInput } from './handlers.js';
 import { runPayment } from './interpreter.js';
 import type { EndedPayment, PaymentInput } from './messages.js';
-import type { Schema } from './schema.js';
-import { directInput, linkInput, payoutInput, reopeningInput } from './schemas.js';
+import { directInput, type InputReaders, linkInput, payoutInput, reopeningInput } from './schemas.js';
 
 /*
  * One workflow for each kind of payment. The payment machine in src/payments decides when each step is due and what its
@@ -98,15 +98,9 @@ function wrongStep(message: string): Error {
   return new Error(message);
 }
 
-/**
- * What a payment's run begins with.
- *
- * @throws {ApplicationFailure} when it was started by hand with anything else: it ends at once, and nothing is sent
- */
-function readPaymentInput<Input extends PaymentInput>(schema: Schema<Input>, given: PaymentInput): Input {
-  // What the run before has left was never anywhere else.
-  if (isContinued() && given.carried !== undefined) return given as Input;
-  const input = readInput(schema, given);
+/** Reads what a payment's run begins with. @throws what {@link wrongInput} returns: nothing is sent then */
+function readPaymentInput<Order extends PaymentOrder>({ first, next }: InputReaders<Order>, given: unknown) {
+  const input = readInput(isContinued() ? next : first, given);
   if (input.order.id === workflowInfo().workflowId) return input;
   throw wrongInput('the order is that of another workflow');
 }

@@ -1,31 +1,10 @@
+import * as z from 'zod/mini';
 import type { LinkRequest } from '../payments/machine/beginning.js';
 import type { CountedPayout, CountedPayouts } from '../payments/machine/counted-payouts.js';
-import type { Delivery, DeliveryOutcome, PaymentNotification } from '../payments/machine/notification.js';
+import type { DeliveryOutcome } from '../payments/machine/notification.js';
+import { stateSchemas } from '../payments/machine/state-schema.js';
 import type { Actor, Checker } from '../payments/machine/transitions.js';
-import type { Timeline, TimelineEntry } from '../payments/views/timeline.js';
-import {
-  type Decision,
-  type Force,
-  OBJECTIONS,
-  type Rejection,
-  type Resolution,
-  type Resolved,
-} from '../payments/words/decision.js';
-import type { DirectOrder, LinkOrder, PaymentOrder, PaymentTerms, PayoutOrder } from '../payments/words/order.js';
-import type { InitiationOutcome } from '../payments/words/outcome.js';
-import { FAILURE_CODES, PAYMENT_EVENT_TYPES } from '../payments/words/payment.js';
-import type { PaymentId, TransId } from '../payments/words/payment-id.js';
-import type {
-  Check,
-  Ended,
-  Facts,
-  KnownDifference,
-  PaymentState,
-  Reports,
-  Sends,
-  ShownTransaction,
-} from '../payments/words/payment-state.js';
-import { MEDIUMS, PHONE_MEDIUMS, PROVIDER_STATUSES, type Transaction } from '../payments/words/transaction.js';
+import type { DirectOrder, LinkOrder, PaymentOrder, PayoutOrder } from '../payments/words/order.js';
 import type {
   Asked,
   Hint,
@@ -37,362 +16,158 @@ import type {
   PayoutLimitInput,
   PayoutsToCount,
   StatementInput,
+  UnmatchedInput,
   UnmatchedNotification,
 } from './messages.js';
-import {
-  absent,
-  anything,
-  count,
-  date,
-  flag,
-  identifier,
-  list,
-  number,
-  object,
-  oneOf,
-  optional,
-  record,
-  type Schema,
-  text,
-  union,
-} from './schema.js';
 
-/* What each message, each input and each result of an activity has to be. */
+/*
+ * Readers of the messages, inputs, results and carried states of workflows. Temporal's command line and Web UI let anybody send a
+ * workflow anything, and a workflow that fails over it fails at each try, for ever.
+ */
 
-const paymentId = identifier<PaymentId>(100);
-const transId = identifier<TransId>(200);
-const status = oneOf(PROVIDER_STATUSES);
+/** Reads a value of unknown origin; `what` names it in the problem. Fields that it doesn't know stay: another version may need them. */
+export type Reader<T> = (value: unknown, what: string) => Read<T>;
 
-export const hint: Schema<Hint> = object<Hint>({ transId: optional(transId), status: optional(status) });
+/** `problem` says where a value isn't what it should be, and never what it is: that may be somebody's phone number. */
+export type Read<T> =
+  | { readonly kind: 'read'; readonly value: T }
+  | { readonly kind: 'unreadable'; readonly problem: string };
 
-export const matchedNotification = object<MatchedNotification>({
-  at: text,
-  transId: optional(transId),
-  externalId: optional(text),
-});
+/** Hides a schema, since a worker freezes what modules export, and a schema of zod's changes when it is first used. */
+function reader<T>(schema: z.ZodMiniType<T>): Reader<T> {
+  return (value, what) => {
+    const { success, data, error } = schema.safeParse(value);
+    if (success) return { kind: 'read', value: data };
+    const problems = error.issues.map(({ path, message }) => `${[what, ...path].join('.')}: ${message}`);
+    return { kind: 'unreadable', problem: problems.join('; ') };
+  };
+}
 
-export const unmatchedNotification = object<UnmatchedNotification>({
-  transId: optional(transId),
-  status: optional(status),
-  at: text,
-  externalId: optional(text),
-  unread: optional(text),
-  statement: optional(text),
-});
+const { boolean: flag, looseObject: object, number, optional, string: text } = z;
+const schemas = stateSchemas();
+const { count, identifier, list, paymentId, transId, status } = schemas;
 
-export const initiationRequest = object<InitiationRequest>({ fingerprint: text });
+/** What is kept beyond the run of one version says its own. */
+const v = z.literal(1);
+/** A day. One of zod's patterns can't be used once it is frozen. */
+const date = text().check(
+  z.regex(/^\d{4}-\d\d-\d\d$/),
+  z.refine((day) => !Number.isNaN(Date.parse(day)), 'no such day'),
+);
+const absent = optional(z.undefined());
+
+/** Nothing is given with it. */
+export const nothing: Reader<undefined> = reader(absent);
+
+export const hint: Reader<Hint> = reader(object({ transId: optional(transId), status: optional(status) }));
+
+const initiationSchema = object({ fingerprint: text() });
+export const initiationRequest: Reader<InitiationRequest> = reader(initiationSchema);
 
 const keyName = optional(identifier<string>(40));
+const actor: z.ZodMiniType<Actor> = object({ role: z.enum(['merchant', 'operator']), name: keyName });
+const checker: z.ZodMiniType<Checker> = object({ role: z.enum(['merchant', 'operator', 'statement']), name: keyName });
 
-const actor = object<Actor>({ role: oneOf(['merchant', 'operator']), name: keyName });
-const checker = object<Checker>({ role: oneOf(['merchant', 'operator', 'statement']), name: keyName });
-
-/** Who asks; with Temporal's own tools, nobody has to be named. */
-function asked<By>(by: Schema<By>): Schema<Asked<By>> {
-  const named = object<{ readonly by: By }>({ by });
-  return (value, at) => (value === undefined ? {} : named(value, at));
+/** Reads who asks; with Temporal's own tools, nobody has to be named. */
+function asked<By>(by: z.ZodMiniType<By>): Reader<Asked<By>> {
+  const named = reader(object({ by }));
+  return (value, what) => (value === undefined ? { kind: 'read', value: {} } : named(value, what));
 }
 
 export const request = asked(actor);
 export const recheckRequest = asked(checker);
-export const notificationToResend = object<NotificationToResend>({ number: count, by: optional(actor) });
+export const notificationToResend: Reader<NotificationToResend> = reader(
+  object({ number: count, by: optional(actor) }),
+);
+export const resolution = reader(schemas.resolution);
+export const rejection = reader(schemas.rejection);
 
-const decision = union<'action', Decision>('action', {
-  resend: object<Extract<Decision, { action: 'resend' }>>({ action: oneOf(['resend']) }),
-  fail: object<Extract<Decision, { action: 'fail' }>>({ action: oneOf(['fail']) }),
-  match: object<Extract<Decision, { action: 'match' }>>({ action: oneOf(['match']), transId }),
+const countedPayout: z.ZodMiniType<CountedPayout> = object({ id: paymentId, amount: count });
+export const payoutsToCount: Reader<PayoutsToCount> = reader(object({ payouts: list(countedPayout), max: count }));
+
+const counted: z.ZodMiniType<CountedPayouts> = object({ total: count, latest: list(countedPayout) });
+export const countedPayouts = reader(counted);
+export const payoutLimitInput: Reader<PayoutLimitInput> = reader(
+  object({ v, merchant: identifier(40), day: date, until: number(), carried: optional(counted) }),
+);
+
+const matched = { at: text(), transId: optional(transId), externalId: optional(text()) };
+export const matchedNotification: Reader<MatchedNotification> = reader(object(matched));
+
+const unmatched: z.ZodMiniType<UnmatchedNotification> = object({
+  ...matched,
+  status: optional(status),
+  unread: optional(text()),
+  statement: optional(text()),
 });
+export const unmatchedNotification = reader(unmatched);
+export const unmatchedInput: Reader<UnmatchedInput> = reader(object({ v, kept: list(unmatched) }));
 
-const force: Schema<Force> = (value, at) => (typeof value === 'boolean' ? value : list(oneOf(OBJECTIONS))(value, at));
+export const statementInput: Reader<StatementInput> = reader(object({ v, day: optional(date) }));
+export const madeStatement: Reader<MadeStatement> = reader(
+  object({ date, version: count, complete: flag(), payments: count, differences: count }),
+);
 
-const resolutionFields = { decision, review: count, by: text, why: text, force };
-export const resolution = object<Resolution>(resolutionFields);
+export const initiationOutcome = reader(schemas.outcome);
 
-export const rejection = object<Rejection>({ review: count, by: text, why: text });
+const retryAfterMs = optional(number());
+export const deliveryOutcome: Reader<DeliveryOutcome> = reader(
+  z.discriminatedUnion('kind', [
+    object({ kind: z.literal('delivered') }),
+    object({ kind: z.literal('noAddress') }),
+    object({ kind: z.literal('failed'), reason: text(), takenBy: optional(list(text())), retryAfterMs }),
+    object({ kind: z.literal('notSent') }),
+  ]),
+);
 
-const countedPayout = object<CountedPayout>({ id: paymentId, amount: count });
-
-export const payoutsToCount = object<PayoutsToCount>({ payouts: list(countedPayout), max: count });
-
-export const payoutLimitInput = object<PayoutLimitInput>({
-  merchant: identifier(40),
-  day: date,
-  until: number,
-  carried: optional(object<CountedPayouts>({ total: count, latest: list(countedPayout) })),
+const linkRequest: z.ZodMiniType<LinkRequest> = object({
+  outcome: schemas.outcome,
+  sentAt: number(),
+  answeredAt: number(),
 });
+const inputFields = { v, terms: schemas.terms, fingerprint: text(), requestId: text() };
+const timeline = optional(schemas.timeline);
 
-export const statementInput = object<StatementInput>({ day: optional(date) });
+/** Readers of a payment's input: in the first run of its workflow, and in one that goes on with another's work. */
+export interface InputReaders<Order extends PaymentOrder> {
+  readonly first: Reader<PaymentInput & { readonly order: Order }>;
+  readonly next: Reader<PaymentInput & { readonly order: Order }>;
+}
 
-export const madeStatement = object<MadeStatement>({
-  date,
-  version: count,
-  complete: flag,
-  payments: count,
-  differences: count,
-});
+const begun = { carried: absent, timeline: absent };
+const continued = { carried: schemas.state, timeline };
 
-const orderFields = {
-  id: paymentId,
-  amount: count,
-  userId: optional(text),
-  externalId: optional(text),
-  message: optional(text),
-  metadata: record(text),
+const link = { ...inputFields, order: schemas.linkOrder, requested: optional(linkRequest) };
+export const linkInput: InputReaders<LinkOrder> = {
+  first: reader(object({ ...link, ...begun })),
+  next: reader(object({ ...link, ...continued })),
 };
 
-const linkOrder = object<LinkOrder>({
-  ...orderFields,
-  kind: oneOf(['collection']),
-  method: oneOf(['link']),
-  email: optional(text),
-  redirectUrl: optional(text),
-  expiresInMs: optional(count),
-});
-
-const directOrder = object<DirectOrder>({
-  ...orderFields,
-  kind: oneOf(['collection']),
-  method: oneOf(['direct']),
-  phone: text,
-  medium: optional(oneOf(PHONE_MEDIUMS)),
-  name: optional(text),
-  email: optional(text),
-});
-
-const payoutOrder = object<PayoutOrder>({
-  ...orderFields,
-  kind: oneOf(['payout']),
-  method: absent,
-  phone: optional(text),
-  medium: optional(oneOf(MEDIUMS)),
-  name: optional(text),
-  email: optional(text),
-});
-
-const anyOrder: Schema<PaymentOrder> = (value, at) => {
-  const { kind, method } = object<{ readonly kind: unknown; readonly method: unknown }>({
-    kind: anything,
-    method: anything,
-  })(value, at);
-  if (kind === 'payout') return payoutOrder(value, at);
-  return method === 'link' ? linkOrder(value, at) : directOrder(value, at);
+const direct = { ...inputFields, order: schemas.directOrder, requested: absent };
+export const directInput: InputReaders<DirectOrder> = {
+  first: reader(object({ ...direct, ...begun })),
+  next: reader(object({ ...direct, ...continued })),
 };
 
-const terms = object<PaymentTerms>({
-  linkLifetimeMs: count,
-  pollFirstMs: count,
-  pollMaxMs: count,
-  ambiguousGraceMs: count,
-  ambiguousPolicy: oneOf(['review', 'resend']),
-  resolveAfterMs: count,
-  sendByMs: count,
-  providerTimeoutMs: count,
-  secondPersonAbove: optional(count),
-  deskUrl: optional(text),
-});
+const payout = { ...inputFields, order: schemas.payoutOrder, requested: absent };
+export const payoutInput: InputReaders<PayoutOrder> = {
+  first: reader(object({ ...payout, ...begun })),
+  next: reader(object({ ...payout, ...continued })),
+};
 
-const transaction = object<Transaction>({
-  transId,
-  status,
-  transType: optional(oneOf(['Collection', 'Payout'])),
-  amount: optional(number),
-  medium: optional(oneOf(MEDIUMS)),
-  revenue: optional(number),
-  reason: optional(text),
-  financialTransId: optional(text),
-  externalId: optional(text),
-  userId: optional(text),
-});
+const reopening = { ...inputFields, order: schemas.order, requested: absent };
+export const reopeningInput: InputReaders<PaymentOrder> = {
+  first: reader(object({ ...reopening, carried: schemas.endedState, timeline })),
+  next: reader(object({ ...reopening, ...continued })),
+};
 
-type Initiation<Kind> = Extract<InitiationOutcome, { readonly kind: Kind }>;
-
-export const initiationOutcome = union<'kind', InitiationOutcome>('kind', {
-  accepted: object<Initiation<'accepted'>>({ kind: oneOf(['accepted']), transId, link: optional(text) }),
-  rejected: object<Initiation<'rejected'>>({ kind: oneOf(['rejected']), message: text, statusCode: count }),
-  unauthorized: object<Initiation<'unauthorized'>>({
-    kind: oneOf(['unauthorized']),
-    message: text,
-    statusCode: count,
+/** Reads the input of any run of a payment. */
+export const paymentInput: Reader<PaymentInput> = reader(
+  object({
+    ...inputFields,
+    order: schemas.order,
+    requested: optional(linkRequest),
+    carried: optional(schemas.state),
+    timeline,
   }),
-  throttled: object<Initiation<'throttled'>>({
-    kind: oneOf(['throttled']),
-    reason: text,
-    retryAfterMs: optional(number),
-  }),
-  notSent: object<Initiation<'notSent'>>({ kind: oneOf(['notSent']), reason: text }),
-  unchecked: object<Initiation<'unchecked'>>({
-    kind: oneOf(['unchecked']),
-    reason: text,
-    retryAfterMs: optional(number),
-  }),
-  ambiguous: object<Initiation<'ambiguous'>>({
-    kind: oneOf(['ambiguous']),
-    reason: text,
-    isReset: optional(oneOf([true])),
-    shown: optional(list(transaction)),
-  }),
-});
-
-type Delivered<Kind> = Extract<DeliveryOutcome, { readonly kind: Kind }>;
-
-export const deliveryOutcome = union<'kind', DeliveryOutcome>('kind', {
-  delivered: object<Delivered<'delivered'>>({ kind: oneOf(['delivered']) }),
-  noAddress: object<Delivered<'noAddress'>>({ kind: oneOf(['noAddress']) }),
-  failed: object<Delivered<'failed'>>({
-    kind: oneOf(['failed']),
-    reason: text,
-    takenBy: optional(list(text)),
-    retryAfterMs: optional(number),
-  }),
-  notSent: object<Delivered<'notSent'>>({ kind: oneOf(['notSent']) }),
-});
-
-/* An ended payment, as it is reopened. No other state is ever handed to a workflow but by the workflow itself. */
-
-const check = object<Check>({
-  at: number,
-  tries: count,
-  isRecheck: optional(oneOf([true])),
-  asked: optional(list(transId)),
-  heard: optional(list(transId)),
-});
-
-const ended = object<Ended>({
-  kind: oneOf(['ended']),
-  status: oneOf(['SUCCESSFUL', 'FAILED', 'EXPIRED']),
-  reason: optional(text),
-  failureCode: optional(oneOf(FAILURE_CODES)),
-  transId: optional(transId),
-  rejection: optional(text),
-  checks: list(check),
-  unproven: optional(list(transId)),
-});
-
-const facts = object<Facts>({
-  link: optional(object<NonNullable<Facts['link']>>({ url: text, transId })),
-  expiresAt: optional(number),
-  medium: optional(oneOf(MEDIUMS)),
-  amountPaid: optional(number),
-  revenue: optional(number),
-  reason: optional(text),
-  financialTransId: optional(text),
-});
-
-const sends = object<Sends>({
-  count,
-  lastAt: optional(number),
-  byPolicy: flag,
-  isDoubtful: flag,
-  isReset: optional(oneOf([true])),
-});
-
-const reports = object<Reports>({
-  open: list(object<Reports['open'][number]>({ transId, nextAt: number, unanswered: count, unknown: count })),
-  notBefore: number,
-  unconfirmed: list(transId),
-  isNamed: optional(oneOf([true])),
-  paid: optional(list(object<NonNullable<Reports['paid']>[number]>({ transId, at: number, times: count }))),
-});
-
-type DeliveryOf<Kind> = Extract<Delivery, { readonly kind: Kind }>;
-
-const delivery = union<'kind', Delivery>('kind', {
-  due: object<DeliveryOf<'due'>>({
-    kind: oneOf(['due']),
-    at: number,
-    tries: count,
-    since: optional(number),
-    lastTriedAt: optional(number),
-    lastError: optional(text),
-    takenBy: optional(list(text)),
-  }),
-  delivered: object<DeliveryOf<'delivered'>>({ kind: oneOf(['delivered']), at: number }),
-  noAddress: object<DeliveryOf<'noAddress'>>({ kind: oneOf(['noAddress']), at: number }),
-  abandoned: object<DeliveryOf<'abandoned'>>({
-    kind: oneOf(['abandoned']),
-    at: number,
-    lastTriedAt: optional(number),
-    lastError: optional(text),
-  }),
-});
-
-const notification = object<PaymentNotification>({
-  number: count,
-  type: oneOf(PAYMENT_EVENT_TYPES),
-  at: number,
-  delivery,
-});
-
-type EndedPaymentState = PaymentState & { readonly phase: Ended };
-
-const endedState = object<EndedPaymentState>({
-  order: anyOrder,
-  terms,
-  createdAt: number,
-  updatedAt: number,
-  phase: ended,
-  facts,
-  sends,
-  reviews: count,
-  resolved: optional(
-    object<Resolved>({
-      ...resolutionFields,
-      at: number,
-      approval: optional(object<NonNullable<Resolved['approval']>>({ by: text, why: text })),
-    }),
-  ),
-  tolerated: optional(text),
-  differences: optional(
-    list(
-      object<KnownDifference>({
-        transId,
-        field: oneOf(['externalId', 'names', 'amount', 'transType', 'status']),
-        words: text,
-        amount: optional(number),
-      }),
-    ),
-  ),
-  shown: optional(object<ShownTransaction>({ transId, status, wasPaid: optional(oneOf([true])) })),
-  reports,
-  others: list(object<PaymentState['others'][number]>({ transId, status, judged: optional(status) })),
-  recentQuestions: list(object<PaymentState['recentQuestions'][number]>({ transId, at: number })),
-  quietUntil: optional(number),
-  notifications: list(notification),
-  delivering: optional(object<NonNullable<PaymentState['delivering']>>({ number: count, at: number })),
-  waiters: list(object<PaymentState['waiters'][number]>({ request: count, for: oneOf(['poll', 'closing', 'check']) })),
-});
-
-/** Nothing is decided by a timeline: what an entry says is believed. */
-const timelineEntry: Schema<TimelineEntry> = (value, at) =>
-  object<{ readonly type: string; readonly at: number }>({ type: text, at: number })(value, at) as TimelineEntry;
-
-const linkRequest = object<LinkRequest>({ outcome: initiationOutcome, sentAt: number, answeredAt: number });
-
-const inputFields = { terms, fingerprint: text, requestId: text };
-const begun = { ...inputFields, carried: absent, timeline: absent };
-
-/** What each kind of payment begins with. */
-export const linkInput = object<PaymentInput & { readonly order: LinkOrder }>({
-  ...begun,
-  order: linkOrder,
-  requested: optional(linkRequest),
-});
-export const directInput = object<PaymentInput & { readonly order: DirectOrder }>({
-  ...begun,
-  order: directOrder,
-  requested: absent,
-});
-export const payoutInput = object<PaymentInput & { readonly order: PayoutOrder }>({
-  ...begun,
-  order: payoutOrder,
-  requested: absent,
-});
-
-/** What an ended payment is reopened with. */
-export const reopeningInput = object<PaymentInput>({
-  ...inputFields,
-  order: anyOrder,
-  requested: absent,
-  carried: endedState,
-  timeline: optional(object<Timeline>({ entries: list(timelineEntry), omitted: optional(count) })),
-});
+);

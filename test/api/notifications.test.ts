@@ -271,7 +271,7 @@ describe('the notifications that were given up', () => {
     const delivery = { kind: 'due', at: now, tries: 9, since: now - 72 * HOUR } as const;
     const carried = { ...state, notifications: state.notifications.map((one) => ({ ...one, delivery })) };
     const { order, terms, createdAt } = carried;
-    const input = { order, terms, fingerprint: 'f', requestId: 'r', carried, timeline };
+    const input = { v: 1, order, terms, fingerprint: 'f', requestId: 'r', carried, timeline } as const;
     answer = { kind: 'failed', reason: 'answered 500' };
     const start = { input, owner: 'shop', taskQueue: 'payments', createdAt, payment: carried };
     await client.workflow.start('reopenPayment', {

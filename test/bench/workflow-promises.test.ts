@@ -21,7 +21,7 @@ const requested = {
   sentAt: START,
   answeredAt: START,
 };
-const input = { order: linkOrder, terms, fingerprint, requestId: 'a request', requested };
+const input = { v: 1, order: linkOrder, terms, fingerprint, requestId: 'a request', requested } as const;
 const transaction = { transId: id, status: 'SUCCESSFUL', amount: linkOrder.amount, externalId: linkOrder.id };
 
 /** A paid link: what its workflow is told, each time. Activities are numbered as the workflow asks for them. */

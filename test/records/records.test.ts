@@ -51,7 +51,7 @@ function recordOf(order: DirectOrder | LinkOrder, given: Partial<PaymentRecord> 
     closedAt: at + 60_000,
     stopped: false,
     indexed: { kind, status, final, amount, externalId, userId, createdAt: at },
-    content: { payment, state, requestId: 'request-1', fingerprint: 'digest-of-the-body' },
+    content: { v: 1, payment, state, requestId: 'request-1', fingerprint: 'digest-of-the-body' },
     ...given,
   };
 }

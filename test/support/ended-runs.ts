@@ -48,7 +48,7 @@ export function paid(number: number, closedAt: number, changes: Partial<Run> = {
     id: order.id,
     closedAt,
     status: 'SUCCESSFUL',
-    result: async () => ({ payment: toPayment(state), state }),
+    result: async () => ({ v: 1, payment: toPayment(state), state }),
     ...changes,
   };
 }

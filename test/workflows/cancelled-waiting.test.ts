@@ -11,7 +11,7 @@ beforeAll(async () => {
   vm = await WorkflowVm.create(await readFile(workflowBundle().codePath, 'utf8'));
 });
 
-const input = { order: payoutOrder, terms, fingerprint: 'a fingerprint', requestId: 'a request' };
+const input = { v: 1, order: payoutOrder, terms, fingerprint: 'a fingerprint', requestId: 'a request' } as const;
 
 describe('those who wait for a payment', () => {
   it('are answered all the same when somebody presses Cancel while they wait', async () => {

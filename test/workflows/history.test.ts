@@ -97,7 +97,7 @@ describe('a workflow beside payments', () => {
           {
             workflowId,
             taskQueue: 'payments',
-            args: [{ merchant: 'shop', day: '2026-11-21', until: now + HOUR }],
+            args: [{ v: 1, merchant: 'shop', day: '2026-11-21', until: now + HOUR }],
             workflowIdConflictPolicy: 'USE_EXISTING',
           },
         ),

@@ -96,7 +96,7 @@ describe('the workflow that makes a statement', () => {
   it('asks for the balances at midnight, and makes the statement of the day before when that has settled', async () => {
     const today = await untilMidnight();
     const day = dayAfter(today, -1);
-    expect(await make({}, 'statement-of-the-night')).toMatchObject({ date: day });
+    expect(await make({ v: 1 }, 'statement-of-the-night')).toMatchObject({ date: day });
     expect(names()).toEqual([
       `balances ${today}`,
       `payments ${day}`,
@@ -113,7 +113,7 @@ describe('the workflow that makes a statement', () => {
 
   it('that somebody has asked for asks for no balance, and waits until the day is over', async () => {
     const today = dayOf(await env.currentTimeMs());
-    expect(await make({ day: today }, 'statement-on-demand')).toMatchObject({ date: today });
+    expect(await make({ v: 1, day: today }, 'statement-on-demand')).toMatchObject({ date: today });
     expect(names()[0]).toBe(`payments ${today}`);
     expect(at(`payments ${today}`)).toBeGreaterThanOrEqual(startOf(dayAfter(today)) + 15 * MINUTE);
   });
@@ -122,13 +122,13 @@ describe('the workflow that makes a statement', () => {
     const today = await untilMidnight();
     const day = dayAfter(today, -1);
     failing = [`balances ${today}`, `search collection ${day}`, 'look up'];
-    expect(await make({}, 'statement-without-answers')).toMatchObject({ date: day });
+    expect(await make({ v: 1 }, 'statement-without-answers')).toMatchObject({ date: day });
     expect(names().slice(-3)).toEqual(['compare', 'follow up', 'publish']);
   });
 
   it('makes none without the payments', async () => {
     failing = ['payments 2026-11-20'];
-    await expect(make({ day: '2026-11-20' })).rejects.toThrow();
+    await expect(make({ v: 1, day: '2026-11-20' })).rejects.toThrow();
     expect(names()).toEqual(['payments 2026-11-20']);
   });
 });

@@ -55,7 +55,7 @@ describe.each([
   let run: WorkflowRun;
   beforeEach(async () => {
     run = await vm.run(typeOf(order), START, { workflowId: order.id });
-    const input = { order, terms, fingerprint: 'a fingerprint', requestId: 'a request' };
+    const input = { v: 1, order, terms, fingerprint: 'a fingerprint', requestId: 'a request' } as const;
     expect(await acts(startJob(typeOf(order), input, START))).toContainEqual(plain(request('unread')));
   });
 

@@ -188,7 +188,7 @@ export const makeStatement = authenticatedRoute({
 
 /** One at a time for each day: anybody who asks meanwhile gets the one that is being made. */
 async function start(client: Client, taskQueue: string, date: string): Promise<void> {
-  const input: StatementInput = { day: date };
+  const input: StatementInput = { v: 1, day: date };
   await callTemporal(client, () =>
     client.workflow.start(STATEMENT_WORKFLOW_TYPE, {
       workflowId: statementWorkflowId(date),

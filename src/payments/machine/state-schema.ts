@@ -1,0 +1,336 @@
+import * as z from 'zod/mini';
+import type { Timeline, TimelineEntry } from '../views/timeline.js';
+import { OBJECTIONS, type Rejection, type Resolution } from '../words/decision.js';
+import type { DirectOrder, LinkOrder, PaymentOrder, PaymentTerms, PayoutOrder } from '../words/order.js';
+import type { InitiationOutcome } from '../words/outcome.js';
+import { FAILURE_CODES, PAYMENT_EVENT_TYPES } from '../words/payment.js';
+import type { PaymentId, TransId } from '../words/payment-id.js';
+import type { Ended, Named, PaymentState } from '../words/payment-state.js';
+import { MEDIUMS, PHONE_MEDIUMS, PROVIDER_STATUSES, type Transaction } from '../words/transaction.js';
+
+/*
+ * The schemas of a payment's state, and of what it is made of: Temporal and the records keep it for longer than any version of the
+ * code runs. Objects are loose: a field that only another version knows is kept.
+ */
+
+// Without a language, zod says of every mistake that it is invalid input.
+z.config(z.locales.en());
+
+const { boolean: flag, discriminatedUnion: union, looseObject: object, optional, string: text } = z;
+
+/** A type without the fields that a loose object may have beside its own. */
+type Known<T> = T extends object ? { [Field in keyof T as string extends Field ? never : Field]: Known<T[Field]> } : T;
+
+/** Declares the type that a schema reads; the compiler checks that it reads all of it, and nothing else. */
+function typed<T>() {
+  return <S extends z.ZodMiniType<T>>(schema: T extends Known<z.input<S>> ? S : never): z.ZodMiniType<T> => schema;
+}
+
+const list = <S extends z.ZodMiniType>(element: S) => z.readonly(z.array(element));
+const oneOf = <const T extends string>(...values: readonly T[]) => z.enum(values);
+
+/** Text of at least one character. */
+const identifier = <T extends string>(maxLength: number) =>
+  z.custom<T>(
+    (value) => typeof value === 'string' && value.length > 0 && value.length <= maxLength,
+    `expected text of 1 to ${maxLength} characters`,
+  );
+
+/** A whole number of at least 0: an amount in XAF, a count, a duration in ms. */
+const count = z.int().check(z.nonnegative());
+const { number } = z;
+const yes = optional(z.literal(true));
+
+const paymentId = identifier<PaymentId>(100);
+const transId = identifier<TransId>(200);
+const transIds = list(transId);
+const status = z.enum(PROVIDER_STATUSES);
+
+const orderFields = {
+  id: paymentId,
+  amount: count,
+  userId: optional(text()),
+  externalId: optional(text()),
+  message: optional(text()),
+  metadata: z.readonly(z.record(text(), text())),
+};
+const linkOrder = object({
+  ...orderFields,
+  kind: z.literal('collection'),
+  method: z.literal('link'),
+  email: optional(text()),
+  redirectUrl: optional(text()),
+  expiresInMs: optional(count),
+});
+const directOrder = object({
+  ...orderFields,
+  kind: z.literal('collection'),
+  method: z.literal('direct'),
+  phone: text(),
+  medium: optional(z.enum(PHONE_MEDIUMS)),
+  name: optional(text()),
+  email: optional(text()),
+});
+const payoutOrder = object({
+  ...orderFields,
+  kind: z.literal('payout'),
+  method: optional(z.undefined()),
+  phone: optional(text()),
+  medium: optional(z.enum(MEDIUMS)),
+  name: optional(text()),
+  email: optional(text()),
+});
+const order = typed<PaymentOrder>()(z.union([linkOrder, directOrder, payoutOrder]));
+
+const terms = typed<PaymentTerms>()(
+  object({
+    linkLifetimeMs: count,
+    pollFirstMs: count,
+    pollMaxMs: count,
+    ambiguousGraceMs: count,
+    ambiguousPolicy: oneOf('review', 'resend'),
+    resolveAfterMs: count,
+    sendByMs: count,
+    providerTimeoutMs: count,
+    secondPersonAbove: optional(count),
+    deskUrl: optional(text()),
+  }),
+);
+
+const transaction = typed<Transaction>()(
+  object({
+    transId,
+    status,
+    transType: optional(oneOf('Collection', 'Payout')),
+    amount: optional(number()),
+    medium: optional(z.enum(MEDIUMS)),
+    revenue: optional(number()),
+    reason: optional(text()),
+    financialTransId: optional(text()),
+    externalId: optional(text()),
+    userId: optional(text()),
+  }),
+);
+
+const rejected = { message: text(), statusCode: count };
+const outcome = typed<InitiationOutcome>()(
+  union('kind', [
+    object({ kind: z.literal('accepted'), transId, link: optional(text()) }),
+    object({ kind: z.literal('rejected'), ...rejected }),
+    object({ kind: z.literal('unauthorized'), ...rejected }),
+    object({ kind: z.literal('throttled'), reason: text(), retryAfterMs: optional(number()) }),
+    object({ kind: z.literal('notSent'), reason: text() }),
+    object({ kind: z.literal('unchecked'), reason: text(), retryAfterMs: optional(number()) }),
+    object({ kind: z.literal('ambiguous'), reason: text(), isReset: yes, shown: optional(list(transaction)) }),
+  ]),
+);
+
+const decision = union('action', [
+  object({ action: z.literal('resend') }),
+  object({ action: z.literal('fail') }),
+  object({ action: z.literal('match'), transId }),
+]);
+const resolution = {
+  decision,
+  review: count,
+  by: text(),
+  why: text(),
+  force: z.union([flag(), list(z.enum(OBJECTIONS))]),
+};
+const rejection = { by: text(), why: text() };
+const proposal = object({ ...resolution, at: number() });
+
+const endedFields = {
+  status: oneOf('SUCCESSFUL', 'FAILED', 'EXPIRED'),
+  reason: optional(text()),
+  failureCode: optional(z.enum(FAILURE_CODES)),
+};
+
+const cause = oneOf('order', 'policy', 'operator');
+const unsent = object({
+  tries: count,
+  reason: text(),
+  hold: oneOf('credentials', 'throttled', 'connection', 'unchecked'),
+  wasThrottled: yes,
+  wasTried: yes,
+  begunAt: number(),
+  since: number(),
+});
+const doubt = object({
+  reason: text(),
+  isReset: yes,
+  since: number(),
+  otherwise: optional(object({ ...endedFields, rejection: optional(text()) })),
+  unsent: optional(unsent),
+});
+
+const sending = object({ kind: z.literal('sending'), cause, doubt: optional(doubt), unsent: optional(unsent) });
+const waiting = object({
+  kind: z.literal('waiting'),
+  cause,
+  doubt: optional(doubt),
+  unsent,
+  until: number(),
+  isGivenUp: yes,
+});
+const lookUps = { lookUps: count, lastAt: optional(number()), nextAt: number() };
+const searching = object({
+  kind: z.literal('searching'),
+  doubt,
+  ...lookUps,
+  clearing: optional(object({ orphans: transIds, next: oneOf('send', 'fail') })),
+});
+const followed = oneOf('CREATED', 'PENDING', 'FAILED');
+const following = object({
+  kind: z.literal('following'),
+  transId,
+  since: number(),
+  status: followed,
+  polling: object({ asked: count, unanswered: count, nextAt: number(), hinted: flag() }),
+  end: optional(object({ at: number(), tries: count })),
+});
+const closing = object({ kind: z.literal('closing'), of: following, next: oneOf('look', 'expire', 'confirm') });
+const verifying = object({
+  kind: z.literal('verifying'),
+  of: following,
+  shown: followed,
+  outcome: object(endedFields),
+  since: number(),
+  ...lookUps,
+});
+const review = object({
+  kind: z.literal('review'),
+  number: count,
+  why: text(),
+  since: number(),
+  held: flag(),
+  pursuit: optional(union('kind', [searching, following, closing, verifying])),
+  proposed: optional(proposal),
+  rejected: optional(object({ ...rejection, proposed: proposal, at: number() })),
+});
+const deciding = object({
+  kind: z.literal('deciding'),
+  review,
+  resolution: object(resolution),
+  request: count,
+  next: oneOf('status', 'list', 'expire'),
+  alive: transIds,
+  moving: transIds,
+  rounds: count,
+  inView: list(identifier<Named>(200)),
+  before: optional(text()),
+  isUnanswered: optional(flag()),
+  matching: optional(object({ transaction, open: transIds, heard: list(transaction) })),
+});
+const check = object({
+  at: number(),
+  tries: count,
+  isRecheck: yes,
+  asked: optional(transIds),
+  heard: optional(transIds),
+});
+const ended = object({
+  kind: z.literal('ended'),
+  ...endedFields,
+  transId: optional(transId),
+  rejection: optional(text()),
+  checks: list(check),
+  unproven: optional(transIds),
+});
+
+const facts = object({
+  link: optional(object({ url: text(), transId })),
+  expiresAt: optional(number()),
+  medium: optional(z.enum(MEDIUMS)),
+  amountPaid: optional(number()),
+  revenue: optional(number()),
+  reason: optional(text()),
+  financialTransId: optional(text()),
+});
+const sends = object({ count, lastAt: optional(number()), byPolicy: flag(), isDoubtful: flag(), isReset: yes });
+const reports = object({
+  open: list(object({ transId, nextAt: number(), unanswered: count, unknown: count })),
+  notBefore: number(),
+  unconfirmed: transIds,
+  isNamed: yes,
+  paid: optional(list(object({ transId, at: number(), times: count }))),
+});
+const difference = object({
+  transId,
+  field: oneOf('externalId', 'names', 'amount', 'transType', 'status'),
+  words: text(),
+  amount: optional(number()),
+});
+
+const lastTry = { lastTriedAt: optional(number()), lastError: optional(text()) };
+const delivery = union('kind', [
+  object({
+    kind: z.literal('due'),
+    at: number(),
+    tries: count,
+    since: optional(number()),
+    ...lastTry,
+    takenBy: optional(list(text())),
+  }),
+  object({ kind: z.literal('delivered'), at: number() }),
+  object({ kind: z.literal('noAddress'), at: number() }),
+  object({ kind: z.literal('abandoned'), at: number(), ...lastTry }),
+]);
+const notification = object({ number: count, type: z.enum(PAYMENT_EVENT_TYPES), at: number(), delivery });
+
+const stateIn = <Phase extends z.ZodMiniType>(phase: Phase) =>
+  object({
+    order,
+    terms,
+    createdAt: number(),
+    updatedAt: number(),
+    phase,
+    facts,
+    sends,
+    reviews: count,
+    resolved: optional(object({ ...resolution, at: number(), approval: optional(object(rejection)) })),
+    tolerated: optional(text()),
+    differences: optional(list(difference)),
+    shown: optional(object({ transId, status, wasPaid: yes })),
+    reports,
+    others: list(object({ transId, status, judged: optional(status) })),
+    recentQuestions: list(object({ transId, at: number() })),
+    quietUntil: optional(number()),
+    notifications: list(notification),
+    delivering: optional(object({ number: count, at: number() })),
+    waiters: list(object({ request: count, for: oneOf('poll', 'closing', 'check') })),
+  });
+const phase = union('kind', [sending, waiting, searching, following, closing, verifying, review, deciding, ended]);
+
+/** Nothing is decided by a timeline: what an entry says is believed. */
+const entry = z.custom<TimelineEntry>(
+  (value) => z.safeParse(object({ type: text(), at: number() }), value).success,
+  'expected an entry of a timeline',
+);
+
+/**
+ * The schemas that others are made of. A function, since a worker freezes what modules export, and a schema of zod's changes when it is
+ * first used.
+ */
+export const stateSchemas = () => ({
+  count,
+  identifier,
+  list,
+  paymentId,
+  transId,
+  status,
+  order,
+  linkOrder: typed<LinkOrder>()(linkOrder),
+  directOrder: typed<DirectOrder>()(directOrder),
+  payoutOrder: typed<PayoutOrder>()(payoutOrder),
+  terms,
+  outcome,
+  resolution: typed<Resolution>()(object(resolution)),
+  rejection: typed<Rejection>()(object({ ...rejection, review: count })),
+  state: typed<PaymentState>()(stateIn(phase)),
+  endedState: typed<EndedPaymentState>()(stateIn(ended)),
+  timeline: typed<Timeline>()(object({ entries: list(entry), omitted: optional(count) })),
+});
+
+/** The state of a payment whose outcome is known. */
+export type EndedPaymentState = PaymentState & { readonly phase: Ended };
