@@ -135,7 +135,7 @@ module.exports = {
       'workflows-are-known-by-their-messages',
       'Workflow code in the API or the recorder would be a second copy, of another version than the one that runs.',
       { path: '^src/(api|engine|records|statements)/' },
-      { path: '^src/workflows/', pathNot: '^src/workflows/messages\\.ts$' },
+      { path: '^src/workflows/', pathNot: '^src/workflows/(messages|schemas)\\.ts$' },
     ),
     forbid(
       'codec-only-reads',

@@ -60,6 +60,8 @@ const sound: Tree = {
     "import { LIMIT } from './limits.js'; export const most = LIMIT; export type Order = number;",
   'src/payments/words/derive-payment-id.ts':
     "import { createHash } from 'node:crypto'; import { LIMIT } from './limits.js'; export const derive = () => [createHash, LIMIT];",
+  'src/payments/machine/state-schema.ts':
+    "import { z } from 'zod'; import { LIMIT } from '../words/limits.js'; export const state = [z, LIMIT];",
   'src/reconciliation/statement.ts':
     "import { LIMIT } from '../payments/words/limits.js'; export const compare = LIMIT;",
   'src/provider/schemas.ts':
@@ -72,6 +74,8 @@ const sound: Tree = {
   'src/temporal/connection.ts':
     "import { attributes } from './search-attributes.js'; export const connect = attributes;",
   'src/workflows/messages.ts': "import { defineSignal } from '@temporalio/workflow'; export const hint = defineSignal;",
+  'src/workflows/schemas.ts':
+    "import { z } from 'zod'; import { state } from '../payments/machine/state-schema.js'; export const read = [z, state];",
   'src/workflows/index.ts':
     "import type { Activities } from '../activities/activities.js'; import { most } from '../payments/words/order.js'; import { attributes } from '../temporal/search-attributes.js'; import { hint } from './messages.js'; export const run = (a: Activities) => [a, most, attributes, hint];",
   'src/records/records.ts':
@@ -80,7 +84,7 @@ const sound: Tree = {
   'src/logger.ts': "import { z } from 'zod'; export const logger = z;",
   'src/process.ts': "import { config } from './config.js'; export const runProcess = config;",
   'src/api/app.ts':
-    "import { logger } from '../logger.js'; import { config } from '../config.js'; import { derive } from '../payments/words/derive-payment-id.js'; import { wire } from '../provider/schemas.js'; import { connect } from '../temporal/connection.js'; import { hint } from '../workflows/messages.js'; import { records } from '../records/records.js'; export const app = [logger, config, derive, wire, connect, hint, records];",
+    "import { logger } from '../logger.js'; import { config } from '../config.js'; import { derive } from '../payments/words/derive-payment-id.js'; import { wire } from '../provider/schemas.js'; import { connect } from '../temporal/connection.js'; import { hint } from '../workflows/messages.js'; import { read } from '../workflows/schemas.js'; import { records } from '../records/records.js'; export const app = [logger, config, derive, wire, connect, hint, read, records];",
   'src/server.ts':
     "import { app } from './api/app.js'; import { runProcess } from './process.js'; void [app, runProcess];",
   'src/statements/steps.ts':
@@ -136,6 +140,12 @@ const wrongImports: readonly WrongImport[] = [
   {
     rule: 'payment-ids-need-a-hash-alone',
     from: 'src/payments/words/derive-payment-id.ts',
+    to: 'fs',
+    text: "import 'node:fs';",
+  },
+  {
+    rule: 'state-schema-needs-zod-alone',
+    from: 'src/payments/machine/state-schema.ts',
     to: 'fs',
     text: "import 'node:fs';",
   },

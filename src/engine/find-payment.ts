@@ -26,6 +26,7 @@ import {
   paymentQuery,
   startState,
 } from '../workflows/messages.js';
+import { mustRead, paymentInput } from '../workflows/schemas.js';
 import type { Descriptions } from './descriptions.js';
 import { findRecorded, type RecordedPayment, type RecordsContext, recordedContent } from './recorded-payments.js';
 import { callTemporal, hasEnded, queryTemporal, waitFor } from './temporal-calls.js';
@@ -270,7 +271,7 @@ export async function stateAtStart(context: ReadContext, found: PaymentInTempora
 
 /** What a payment's run was started with. @throws {ApiError} `temporarily_unavailable`. */
 export async function inputOf({ client }: ReadContext, found: PaymentInTemporal): Promise<PaymentInput> {
-  return await callTemporal(client, () => inputOfRun<PaymentInput>(client, readRunOf(found)));
+  return mustRead(paymentInput, await callTemporal(client, () => inputOfRun(client, readRunOf(found))));
 }
 
 /** While the payment runs, whichever run is the latest. */

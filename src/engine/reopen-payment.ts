@@ -15,6 +15,7 @@ import {
   type PaymentWorkflowType,
   recheckUpdate,
 } from '../workflows/messages.js';
+import { endedPayment, mustRead } from '../workflows/schemas.js';
 import { type FoundPayment, findPayment, type PaymentWorkflow, type ReadContext } from './find-payment.js';
 import { isOver, recordedContent } from './recorded-payments.js';
 import { callTemporal, type WaitResult, waitFor, wasOvertaken } from './temporal-calls.js';
@@ -39,8 +40,7 @@ export async function endedState(
   if (found.kind === 'recorded') return isOver(found.record) ? recordedContent(found) : undefined;
   const { handle } = found;
   try {
-    const { state, timeline }: Partial<EndedState> = await callTemporal(client, () => handle.result());
-    return state && { state, timeline };
+    return mustRead(endedPayment, await callTemporal(client, () => handle.result()));
   } catch (error) {
     if (error instanceof WorkflowFailedError) return undefined;
     throw error;

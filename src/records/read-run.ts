@@ -6,6 +6,7 @@ import { toPayment } from '../payments/views/to-payment.js';
 import { grpcErrorOf } from '../temporal/connection.js';
 import { inputOfRun } from '../temporal/run-start.js';
 import { type EndedPayment, OF_ENDED, type PaymentInput, recordQuery, startState } from '../workflows/messages.js';
+import { endedPayment, mustRead, paymentInput } from '../workflows/schemas.js';
 import { called, type ListedRun } from './list-runs.js';
 import { orphaned, type RecordContent } from './payment-record.js';
 
@@ -47,7 +48,7 @@ async function readEnded(
       if (status.name !== 'RUNNING' || raw.pendingWorkflowTask) return undefined;
       return await queried(client, stop, () => handle.query(recordQuery));
     }
-    if (!run.stopped) return await called(client, stop, () => handle.result());
+    if (!run.stopped) return mustRead(endedPayment, await called(client, stop, () => handle.result()));
     return await queried(client, stop, () => handle.query(recordQuery, OF_ENDED));
   } catch (error) {
     if (error instanceof WorkflowNotFoundError && run.closedAt === undefined) return undefined;
@@ -62,7 +63,8 @@ async function readStart(
   { id, runId, indexed, startedAt }: ListedRun,
   stop: AbortSignal | undefined,
 ): Promise<EndedPayment> {
-  const input = await called(client, stop, () => inputOfRun<PaymentInput>(client, { workflowId: id, runId }));
+  const given = await called(client, stop, () => inputOfRun(client, { workflowId: id, runId }));
+  const input = mustRead(paymentInput, given);
   const { state, timeline } = startState(input, input.requested === undefined ? indexed.createdAt : startedAt);
   return { v: 1, payment: toPayment(state), state, timeline };
 }

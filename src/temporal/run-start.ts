@@ -21,10 +21,10 @@ interface Run {
 const PAGE = 50;
 
 /** What a run was started with. */
-export async function inputOfRun<Input>(client: Client, run: Run): Promise<Input> {
+export async function inputOfRun(client: Client, run: Run): Promise<unknown> {
   for await (const [first] of eventPages(client, run, 1)) {
     const { input } = first?.workflowExecutionStartedEventAttributes ?? {};
-    return await decodeFromPayloadsAtIndex<Input>(client.options.loadedDataConverter, 0, input?.payloads);
+    return await decodeFromPayloadsAtIndex<unknown>(client.options.loadedDataConverter, 0, input?.payloads);
   }
   throw new Error("Temporal sent a history without the run's start");
 }

@@ -5,8 +5,10 @@ import type { DeliveryOutcome } from '../payments/machine/notification.js';
 import { stateSchemas } from '../payments/machine/state-schema.js';
 import type { Actor, Checker } from '../payments/machine/transitions.js';
 import type { DirectOrder, LinkOrder, PaymentOrder, PayoutOrder } from '../payments/words/order.js';
+import type { Payment } from '../payments/words/payment.js';
 import type {
   Asked,
+  EndedPayment,
   Hint,
   InitiationRequest,
   MadeStatement,
@@ -32,6 +34,13 @@ export type Reader<T> = (value: unknown, what: string) => Read<T>;
 export type Read<T> =
   | { readonly kind: 'read'; readonly value: T }
   | { readonly kind: 'unreadable'; readonly problem: string };
+
+/** @throws {Error} when the value can't be read */
+export function mustRead<T>(reader: Reader<T>, value: unknown): T {
+  const read = reader(value, 'it');
+  if (read.kind === 'read') return read.value;
+  throw new Error(`what a workflow has kept can't be read: ${read.problem}`);
+}
 
 /** Hides a schema, since a worker freezes what modules export, and a schema of zod's changes when it is first used. */
 function reader<T>(schema: z.ZodMiniType<T>): Reader<T> {
@@ -86,7 +95,6 @@ const countedPayout: z.ZodMiniType<CountedPayout> = object({ id: paymentId, amou
 export const payoutsToCount: Reader<PayoutsToCount> = reader(object({ payouts: list(countedPayout), max: count }));
 
 const counted: z.ZodMiniType<CountedPayouts> = object({ total: count, latest: list(countedPayout) });
-export const countedPayouts = reader(counted);
 export const payoutLimitInput: Reader<PayoutLimitInput> = reader(
   object({ v, merchant: identifier(40), day: date, until: number(), carried: optional(counted) }),
 );
@@ -168,6 +176,17 @@ export const paymentInput: Reader<PaymentInput> = reader(
     order: schemas.order,
     requested: optional(linkRequest),
     carried: optional(schemas.state),
+    timeline,
+  }),
+);
+
+/** Reads the result of a payment's workflow. */
+export const endedPayment: Reader<EndedPayment> = reader(
+  object({
+    v,
+    payment: z.custom<Payment>((value) => typeof value === 'object' && value !== null),
+    rejection: optional(text()),
+    state: schemas.state,
     timeline,
   }),
 );
