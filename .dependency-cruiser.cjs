@@ -73,7 +73,7 @@ module.exports = {
       'state-schema-needs-zod-alone',
       'What is kept of a payment is parsed, by a library that is as pure as the rules.',
       { path: '^src/payments/machine/state-schema\\.ts$' },
-      { pathNot: ['^src/payments/', 'node_modules/zod/'] },
+      { pathNot: ['^src/payments/', 'node_modules/zod/mini/'] },
     ),
     forbid(
       'workflows-never-hash',
@@ -91,7 +91,7 @@ module.exports = {
           '^src/activities/',
           '^src/temporal/(search-attributes|failure-converter)\\.ts$',
           'node_modules/@temporalio/(workflow|common)/',
-          'node_modules/zod/',
+          'node_modules/zod/mini/',
         ],
       },
     ),
