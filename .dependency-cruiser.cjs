@@ -57,10 +57,7 @@ module.exports = {
       { path: '^src/engine/' },
       {
         path: '^src/',
-        pathNot: [
-          '^src/(engine|http|payments|provider|records|temporal|workflows)/',
-          '^src/(config|exact-json|logger|merchants|metrics|tracing|visible-text)\\.ts$',
-        ],
+        pathNot: ['^src/(engine|http|payments|provider|records|settings|telemetry|temporal|text|workflows)/'],
       },
     ),
     forbid(
@@ -117,7 +114,7 @@ module.exports = {
       'provider-knows-the-domain-alone',
       "The client turns the provider's answers into the domain's words. What is done about them is not its business.",
       { path: '^src/provider/' },
-      { path: '^src/', pathNot: ['^src/(provider|payments)/', '^src/exact-json\\.ts$'] },
+      { path: '^src/', pathNot: '^src/(provider|payments|text)/' },
     ),
     forbid(
       'api-is-a-front-door',
@@ -126,8 +123,7 @@ module.exports = {
       {
         path: '^src/',
         pathNot: [
-          '^src/(api|engine|http|payments|provider|reconciliation|records|temporal|workflows)/',
-          '^src/(config|exact-json|logger|merchants|tracing|visible-text)\\.ts$',
+          '^src/(api|engine|http|payments|provider|reconciliation|records|settings|telemetry|temporal|text|workflows)/',
         ],
       },
     ),
@@ -141,7 +137,7 @@ module.exports = {
       'codec-only-reads',
       'The codec server decrypts what it is given, for those who may read it. It knows no payment.',
       { path: '^src/codec/' },
-      { path: '^src/', pathNot: ['^src/(codec|http|temporal)/', '^src/merchants\\.ts$'] },
+      { path: '^src/', pathNot: ['^src/(codec|http|temporal)/', '^src/settings/merchants\\.ts$'] },
     ),
     forbid(
       'records-only-record',
@@ -188,11 +184,8 @@ module.exports = {
     forbid(
       'settings-depend-on-nothing',
       'Every process reads its settings first; from the domain they take its limits.',
-      { path: '^src/(config|merchants|encryption-keys|example-secrets)\\.ts$' },
-      {
-        path: '^src/',
-        pathNot: ['^src/payments/', '^src/(merchants|encryption-keys|example-secrets|exact-json)\\.ts$'],
-      },
+      { path: '^src/settings/' },
+      { path: '^src/', pathNot: '^src/(settings|payments|text)/' },
     ),
     forbid(
       'api-is-for-the-server',
@@ -211,8 +204,7 @@ module.exports = {
           '^src/desk/',
           '^src/api/schemas/',
           '^src/http/(browser|html|request-limits|request-log|server)\\.ts$',
-          '^src/payments/',
-          '^src/(config|logger|process|visible-text)\\.ts$',
+          '^src/(payments|process|settings|telemetry|text)/',
         ],
       },
     ),

@@ -7,8 +7,8 @@ import {
   UnexpectedResponseError,
   WaitTimeoutError,
 } from '../client/index.js';
-import { ConfigError } from '../src/config.js';
-import { visibleJson } from '../src/visible-text.js';
+import { ConfigError } from '../src/settings/read-settings.js';
+import { visibleJson } from '../src/text/visible-text.js';
 import { Interrupted, stopSignal } from '../stack/processes/stop-signal.js';
 import { optionOf } from './option-names.js';
 

@@ -1,4 +1,4 @@
-import { visible, visibleJson, visibleLines } from '../src/visible-text.js';
+import { visible, visibleJson, visibleLines } from '../src/text/visible-text.js';
 
 /** Writes a line to stdout. */
 export function print(line: string): void {

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createCodecServer } from './codec/app.js';
-import { merchantsFrom, readConfig } from './config.js';
 import { Shutdown, serve } from './http/server.js';
-import { createLogger } from './logger.js';
-import { reloadOnHangUp, runProcess } from './process.js';
+import { reloadOnHangUp, runProcess } from './process/run-process.js';
+import { merchantsFrom, readConfig } from './settings/read-settings.js';
+import { createLogger } from './telemetry/logger.js';
 import { EncryptionCodec, encryptionOf } from './temporal/encryption.js';
 
 /**

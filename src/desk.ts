@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { readConfig } from './config.js';
 import { createDesk } from './desk/app.js';
 import { Shutdown, serve } from './http/server.js';
-import { createLogger } from './logger.js';
-import { runProcess } from './process.js';
+import { runProcess } from './process/run-process.js';
+import { readConfig } from './settings/read-settings.js';
+import { createLogger } from './telemetry/logger.js';
 
 /**
  * The desk's process: serves pages for operators until SIGTERM or SIGINT. It knows neither Temporal nor the provider,

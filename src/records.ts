@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
-import { ConfigError, readConfig } from './config.js';
-import { createLogger } from './logger.js';
-import { openRecords, runProcess } from './process.js';
+import { openRecords, runProcess } from './process/run-process.js';
 import { nineDigits, readEmail } from './provider/contact.js';
 import { MissingKeyError } from './records/payers.js';
 import type { Records } from './records/records.js';
+import { ConfigError, readConfig } from './settings/read-settings.js';
+import { createLogger } from './telemetry/logger.js';
 import { encryptionOf } from './temporal/encryption.js';
 
 const USAGE = `Usage: node lib/records.js <command>

@@ -1,10 +1,7 @@
 import { once } from 'node:events';
 import { createApi } from './api/app.js';
-import { type Config, merchantsOf, readConfig, withTemporalApiKey } from './config.js';
 import { temporalCalls } from './http/request-traces.js';
 import { Shutdown, serve } from './http/server.js';
-import { createLogger } from './logger.js';
-import { codecMetrics, createRegistry, type MetricsPage, providerMetrics, serveMetrics } from './metrics.js';
 import type { PaymentTerms } from './payments/words/order.js';
 import {
   createProviderServices,
@@ -14,10 +11,13 @@ import {
   reloadOnHangUp,
   runProcess,
   untilNamespaceIsReady,
-} from './process.js';
+} from './process/run-process.js';
+import { type Config, merchantsOf, readConfig, withTemporalApiKey } from './settings/read-settings.js';
+import { createLogger } from './telemetry/logger.js';
+import { codecMetrics, createRegistry, type MetricsPage, providerMetrics, serveMetrics } from './telemetry/metrics.js';
+import { startTracing } from './telemetry/tracing.js';
 import { connectClient, loadTemporalTarget } from './temporal/connection.js';
 import { encryptionOf } from './temporal/encryption.js';
-import { startTracing } from './tracing.js';
 
 /** Requests without a valid API key within a minute, after which an address is refused. */
 const MAX_FAILURES_PER_MINUTE = 20;

@@ -5,9 +5,6 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { createActivities } from './activities/activities.js';
 import { createMerchantNotifier } from './activities/merchant.js';
-import { type Config, readConfig, withTemporalApiKey } from './config.js';
-import { createLogger } from './logger.js';
-import { codecMetrics, createRegistry, type MetricsPage, providerMetrics, serveMetrics } from './metrics.js';
 import {
   closeAll,
   createProviderServices,
@@ -16,10 +13,14 @@ import {
   reloadOnHangUp,
   runProcess,
   untilNamespaceIsReady,
-} from './process.js';
+} from './process/run-process.js';
 import { runRecorder } from './records/recorder.js';
+import { type Config, readConfig, withTemporalApiKey } from './settings/read-settings.js';
 import { scheduleStatements } from './statements/schedule.js';
 import { createStatementSteps } from './statements/steps.js';
+import { createLogger } from './telemetry/logger.js';
+import { codecMetrics, createRegistry, type MetricsPage, providerMetrics, serveMetrics } from './telemetry/metrics.js';
+import { startTracing } from './telemetry/tracing.js';
 import {
   connectClient,
   connectWorker,
@@ -28,7 +29,6 @@ import {
   type TemporalTarget,
 } from './temporal/connection.js';
 import { type Encryption, encryptionOf } from './temporal/encryption.js';
-import { startTracing } from './tracing.js';
 import { loggingRuntime } from './worker/log.js';
 import { installMeasuredRuntime, measuredNotifier, paymentMetrics, startSdkCounters } from './worker/metrics.js';
 import { createPaymentWorker } from './worker/payment-worker.js';

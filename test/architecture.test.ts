@@ -13,10 +13,7 @@ function arrowsOf(kind: string): string[] {
   return [...picture.matchAll(/^\s*(\w+) --> (\w+)/gm)].map(([, from, to]) => `${from} --> ${to}`).sort();
 }
 
-/**
- * Files at the root of `src` that belong to a process, and those that every process shares, which the picture leaves
- * out.
- */
+/** Files at the root of `src` that are a process. */
 const PROCESS: Readonly<Record<string, string | undefined>> = {
   'server.ts': 'server',
   'desk.ts': 'desk',
@@ -24,11 +21,15 @@ const PROCESS: Readonly<Record<string, string | undefined>> = {
   'codec-server.ts': 'codecServer',
 };
 
+/** Rooms of `src` that every process shares. The picture leaves them out. */
+const SHARED = ['process', 'settings', 'telemetry', 'text'];
+
 /** The room of a file, seen from within the product or from outside of it. */
 function roomOf(path: string, isProduct: boolean): string | undefined {
   const [top = '', folder = '', rest] = path.split('/');
   if (top !== 'src') return top;
   const room = rest === undefined ? PROCESS[folder] : folder;
+  if (isProduct && SHARED.includes(folder)) return undefined;
   return isProduct || room === undefined ? room : 'src';
 }
 

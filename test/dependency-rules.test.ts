@@ -81,13 +81,14 @@ const sound: Tree = {
     "import type { Activities } from '../activities/activities.js'; import { most } from '../payments/words/order.js'; import { attributes } from '../temporal/search-attributes.js'; import { hint } from './messages.js'; export const run = (a: Activities) => [a, most, attributes, hint];",
   'src/records/records.ts':
     "import { connect } from '../temporal/connection.js'; import { hint } from '../workflows/messages.js'; import { most } from '../payments/words/order.js'; export const records = [connect, hint, most];",
-  'src/config.ts': "import { LIMIT } from './payments/words/limits.js'; export const config = LIMIT;",
-  'src/logger.ts': "import { z } from 'zod'; export const logger = z;",
-  'src/process.ts': "import { config } from './config.js'; export const runProcess = config;",
+  'src/settings/read-settings.ts': "import { LIMIT } from '../payments/words/limits.js'; export const config = LIMIT;",
+  'src/telemetry/logger.ts': "import { z } from 'zod'; export const logger = z;",
+  'src/process/run-process.ts':
+    "import { config } from '../settings/read-settings.js'; export const runProcess = config;",
   'src/api/app.ts':
-    "import { logger } from '../logger.js'; import { config } from '../config.js'; import { derive } from '../payments/words/derive-payment-id.js'; import { wire } from '../provider/schemas.js'; import { connect } from '../temporal/connection.js'; import { hint } from '../workflows/messages.js'; import { read } from '../workflows/schemas.js'; import { records } from '../records/records.js'; export const app = [logger, config, derive, wire, connect, hint, read, records];",
+    "import { logger } from '../telemetry/logger.js'; import { config } from '../settings/read-settings.js'; import { derive } from '../payments/words/derive-payment-id.js'; import { wire } from '../provider/schemas.js'; import { connect } from '../temporal/connection.js'; import { hint } from '../workflows/messages.js'; import { read } from '../workflows/schemas.js'; import { records } from '../records/records.js'; export const app = [logger, config, derive, wire, connect, hint, read, records];",
   'src/server.ts':
-    "import { app } from './api/app.js'; import { runProcess } from './process.js'; void [app, runProcess];",
+    "import { app } from './api/app.js'; import { runProcess } from './process/run-process.js'; void [app, runProcess];",
   'src/statements/steps.ts':
     "import { records } from '../records/records.js'; import { client } from '../provider/client.js'; import { hint } from '../workflows/messages.js'; import { reopen } from '../engine/reopen-payment.js'; import { compare } from '../reconciliation/statement.js'; export const steps = [records, client, hint, reopen, compare];",
   'src/engine/reopen-payment.ts': "import { hint } from '../workflows/messages.js'; export const reopen = hint;",
@@ -95,9 +96,9 @@ const sound: Tree = {
     "import { activities } from './activities/activities.js'; import { steps } from './statements/steps.js'; void [activities, steps];",
   'sandbox/ledger.ts': "import { wire } from '../src/provider/schemas.js'; export const ledger = wire;",
   'src/desk/app.ts':
-    "import { logger } from '../logger.js'; import { most } from '../payments/words/order.js'; export const desk = [logger, most];",
+    "import { logger } from '../telemetry/logger.js'; import { most } from '../payments/words/order.js'; export const desk = [logger, most];",
   'src/desk.ts':
-    "import { desk } from './desk/app.js'; import { runProcess } from './process.js'; void [desk, runProcess];",
+    "import { desk } from './desk/app.js'; import { runProcess } from './process/run-process.js'; void [desk, runProcess];",
   'sandbox/settings.ts': "import { z } from 'zod'; export const settings = z;",
   'sandbox/main.ts':
     "import { ledger } from './ledger.js'; import { settings } from './settings.js'; void [ledger, settings];",
@@ -176,9 +177,9 @@ const wrongImports: readonly WrongImport[] = [
     to: 'src/temporal/connection.ts',
   },
   { rule: 'activities-only-call', from: 'src/activities/a.ts', to: 'src/workflows/messages.ts' },
-  { rule: 'activities-only-call', from: 'src/activities/b.ts', to: 'src/config.ts' },
+  { rule: 'activities-only-call', from: 'src/activities/b.ts', to: 'src/settings/read-settings.ts' },
   { rule: 'provider-knows-the-domain-alone', from: 'src/provider/a.ts', to: 'src/activities/activities.ts' },
-  { rule: 'provider-knows-the-domain-alone', from: 'src/provider/b.ts', to: 'src/logger.ts' },
+  { rule: 'provider-knows-the-domain-alone', from: 'src/provider/b.ts', to: 'src/telemetry/logger.ts' },
   { rule: 'reconciliation-is-pure', from: 'src/reconciliation/a.ts', to: 'src/provider/client.ts' },
   {
     rule: 'engine-is-the-door-to-payments',
@@ -199,17 +200,17 @@ const wrongImports: readonly WrongImport[] = [
     to: 'src/workflows/index.ts',
   },
   { rule: 'statements-are-for-the-worker', from: 'src/api/i.ts', to: 'src/statements/steps.ts' },
-  { rule: 'codec-only-reads', from: 'src/codec/a.ts', to: 'src/config.ts' },
+  { rule: 'codec-only-reads', from: 'src/codec/a.ts', to: 'src/settings/read-settings.ts' },
   { rule: 'records-only-record', from: 'src/records/b.ts', to: 'src/provider/client.ts' },
-  { rule: 'records-only-record', from: 'src/records/c.ts', to: 'src/config.ts' },
+  { rule: 'records-only-record', from: 'src/records/c.ts', to: 'src/settings/read-settings.ts' },
   { rule: 'payments-wait-for-no-record', from: 'src/activities/c.ts', to: 'src/records/records.ts' },
-  { rule: 'temporal-is-only-a-connection', from: 'src/temporal/a.ts', to: 'src/config.ts' },
+  { rule: 'temporal-is-only-a-connection', from: 'src/temporal/a.ts', to: 'src/settings/read-settings.ts' },
   { rule: 'sandbox-is-another-company', from: 'sandbox/a.ts', to: 'src/payments/words/limits.ts' },
   { rule: 'sandbox-is-another-company', from: 'sandbox/b.ts', to: 'src/provider/client.ts' },
-  { rule: 'sandbox-is-another-company', from: 'sandbox/c.ts', to: 'src/config.ts' },
+  { rule: 'sandbox-is-another-company', from: 'sandbox/c.ts', to: 'src/settings/read-settings.ts' },
   { rule: 'sandbox-is-another-company', from: 'sandbox/main.ts', to: 'src/payments/words/limits.ts' },
-  { rule: 'sandbox-is-another-company', from: 'sandbox/main.ts', to: 'src/process.ts' },
-  { rule: 'settings-depend-on-nothing', from: 'src/config.ts', to: 'src/logger.ts' },
+  { rule: 'sandbox-is-another-company', from: 'sandbox/main.ts', to: 'src/process/run-process.ts' },
+  { rule: 'settings-depend-on-nothing', from: 'src/settings/read-settings.ts', to: 'src/telemetry/logger.ts' },
   { rule: 'api-is-for-the-server', from: 'src/worker.ts', to: 'src/api/app.ts' },
   { rule: 'desk-is-a-caller-of-the-api', from: 'src/desk/a.ts', to: 'src/api/app.ts' },
   { rule: 'desk-is-a-caller-of-the-api', from: 'src/desk/b.ts', to: 'src/temporal/connection.ts' },
@@ -218,7 +219,7 @@ const wrongImports: readonly WrongImport[] = [
   { rule: 'product-stands-alone', from: 'src/worker.ts', to: 'sandbox/ledger.ts' },
   { rule: 'product-stands-alone', from: 'src/temporal/b.ts', to: 'stack/temporal.ts' },
   { rule: 'product-stands-alone', from: 'src/api/c.ts', to: 'cli/main.ts' },
-  { rule: 'product-stands-alone', from: 'src/logger.ts', to: 'test/clock.ts' },
+  { rule: 'product-stands-alone', from: 'src/telemetry/logger.ts', to: 'test/clock.ts' },
   {
     rule: 'product-needs-no-dev-dependency',
     from: 'src/api/d.ts',

@@ -2,7 +2,6 @@ import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import ts from 'typescript';
 import { Sanaga, verifyWebhook } from '../client/index.js';
-import { type Part, readConfig, settingNames } from '../src/config.js';
 import { nineDigits, readEmail } from '../src/provider/contact.js';
 import { readRetryAfter } from '../src/provider/http.js';
 import {
@@ -22,7 +21,8 @@ import {
   linkInitiationSchema,
   transactionSchema,
 } from '../src/provider/schemas.js';
-import { visible, visibleJson, visibleLines } from '../src/visible-text.js';
+import { type Part, readConfig, settingNames } from '../src/settings/read-settings.js';
+import { visible, visibleJson, visibleLines } from '../src/text/visible-text.js';
 import { runsOf, slowest } from './support/hostile-text.js';
 
 const RUNS = runsOf(64 * 1024);

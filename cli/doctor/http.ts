@@ -1,7 +1,7 @@
 import { ApiError, Sanaga } from '../../client/index.js';
 import { createHostLookup, isPublicAddress } from '../../src/activities/public-addresses.js';
-import type { Config } from '../../src/config.js';
 import { createProviderClient } from '../../src/provider/client.js';
+import type { Config } from '../../src/settings/read-settings.js';
 import type { Target } from '../target.js';
 import { type Finding, fail, ok, reasonOf, warn } from './finding.js';
 

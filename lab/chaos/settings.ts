@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { hasPayments } from '../../src/merchants.js';
+import { hasPayments } from '../../src/settings/merchants.js';
 import { makeSecrets, type StackPorts, stackSettings, withoutSettings } from '../../stack/processes/settings.js';
 import { MERCHANT_SECRET, MERCHANTS } from '../world/credentials.js';
 

@@ -1,4 +1,4 @@
-import { merchantsOfKeys, type NamedKey, sha256Of } from '../../src/merchants.js';
+import { merchantsOfKeys, type NamedKey, sha256Of } from '../../src/settings/merchants.js';
 
 /** Secrets that open nothing but a simulation's own servers, which listen on this machine alone. */
 

@@ -1,4 +1,4 @@
-import { runProcess } from '../../src/process.js';
+import { runProcess } from '../../src/process/run-process.js';
 import { createPaymentWorker } from '../../src/worker/payment-worker.js';
 import { connectWorker, quietRuntime, workerParts, workerSettingsSchema } from './worker.js';
 

@@ -17,8 +17,8 @@ import { type RequestAllowance, RequestLimits } from '../http/request-limits.js'
 import { logRequests, recordOf } from '../http/request-log.js';
 import { traceRequests } from '../http/request-traces.js';
 import { Shutdown, type UnparsedRequest } from '../http/server.js';
-import type { Merchant } from '../merchants.js';
-import type { Tracing } from '../tracing.js';
+import type { Merchant } from '../settings/merchants.js';
+import type { Tracing } from '../telemetry/tracing.js';
 import { describeApi, statusesOf } from './openapi.js';
 import { type ApiContext, type ApiProviders, mountRoutes, type Route } from './route.js';
 import { createCollection, expireCollection } from './routes/collections.js';

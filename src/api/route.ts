@@ -14,9 +14,9 @@ import type { NotificationLimits } from '../http/notification-limits.js';
 import { methodNotAllowed, type ProblemCode } from '../http/problem.js';
 import type { RequestLimits } from '../http/request-limits.js';
 import { type RequestRecord, recordOf } from '../http/request-log.js';
-import type { Scope } from '../merchants.js';
 import type { Service } from '../payments/words/order.js';
 import type { BalanceAnswer } from '../payments/words/outcome.js';
+import type { Scope } from '../settings/merchants.js';
 
 /** Reads the balance of one of the provider's services. */
 export interface BalanceReader {

@@ -14,7 +14,7 @@ import { z } from 'zod';
 import { createAuthenticator, requireScope, sameSecret } from '../http/auth.js';
 import { ApiError, PROBLEMS, unauthenticated } from '../http/problem.js';
 import { RequestLimits } from '../http/request-limits.js';
-import type { Merchant } from '../merchants.js';
+import type { Merchant } from '../settings/merchants.js';
 import { DecryptionError } from '../temporal/encryption.js';
 import { type Reader, Sessions, STYLE_SOURCE, signInPages } from './sign-in.js';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { randomToken } from '../http/browser.js';
 import type { Objection } from '../payments/words/decision.js';
-import { PLAIN_LINE } from '../visible-text.js';
+import { PLAIN_LINE } from '../text/visible-text.js';
 import type { DecisionRequest } from './api-client.js';
 
 /** The decisions, in the order in which pages show them. */

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
 import { ApiError, invalidRequest, temporarilyUnavailable } from '../http/problem.js';
-import type { MerchantLimits } from '../merchants.js';
 import type { CountedPayout } from '../payments/machine/counted-payouts.js';
 import { xaf } from '../payments/words/limits.js';
 import type { PaymentOrder } from '../payments/words/order.js';
 import { dayOf, endOfDay } from '../payments/words/time.js';
+import type { MerchantLimits } from '../settings/merchants.js';
 import {
   countPayoutsUpdate,
   PAYOUT_LIMIT_WORKFLOW_TYPE,

@@ -5,7 +5,7 @@ import { toPayment } from '../payments/views/to-payment.js';
 import type { LinkOrder, PaymentOrder, PaymentTerms } from '../payments/words/order.js';
 import type { Payment } from '../payments/words/payment.js';
 import { openPayment, transIdOf } from '../payments/words/payment-state.js';
-import type { Tracing } from '../tracing.js';
+import type { Tracing } from '../telemetry/tracing.js';
 import {
   FINGERPRINT_MISMATCH,
   INITIATION_UPDATE_ID,

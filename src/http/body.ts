@@ -1,6 +1,6 @@
 import express, { type Request, type Response } from 'express';
 import { z } from 'zod';
-import { parseExactly, repeatedFields, shortened, TooDeepError } from '../exact-json.js';
+import { parseExactly, repeatedFields, shortened, TooDeepError } from '../text/exact-json.js';
 import { ApiError, type FieldError, invalidRequest } from './problem.js';
 
 /** The largest body that is accepted, in bytes. */

@@ -1,4 +1,4 @@
-import { visibleLines } from '../visible-text.js';
+import { visibleLines } from '../text/visible-text.js';
 
 /** Markup in which every value has been escaped. */
 export class Html {

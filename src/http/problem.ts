@@ -1,8 +1,8 @@
 import type { ErrorRequestHandler } from 'express';
-import type { Scope } from '../merchants.js';
 import type { Force } from '../payments/words/decision.js';
 import type { Payment } from '../payments/words/payment.js';
 import type { PaymentId, PaymentKind } from '../payments/words/payment-id.js';
+import type { Scope } from '../settings/merchants.js';
 import { recordOf } from './request-log.js';
 
 /**

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { WorkflowClientInterceptor } from '@temporalio/client';
 import type { RequestHandler } from 'express';
-import type { EndedWork, Tracing } from '../tracing.js';
+import type { EndedWork, Tracing } from '../telemetry/tracing.js';
 import { recordOf } from './request-log.js';
 
 /** The calls to Temporal of the request that is being served. */

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
-import { isWhole } from '../exact-json.js';
+import { isWhole } from '../text/exact-json.js';
 
 /*
  * Bodies of the provider's, its answers and its notifications, as any sender may write them that keeps to RFC 9110 and

@@ -7,8 +7,8 @@ import {
 } from '@temporalio/worker';
 import type { Activities } from '../activities/activities.js';
 import { parsePaymentId } from '../payments/words/payment-id.js';
+import type { Tracing } from '../telemetry/tracing.js';
 import { dataConverterOf, type Encryption } from '../temporal/encryption.js';
-import type { Tracing } from '../tracing.js';
 import { notificationsQueue, type StatementSteps, statementsQueue } from '../workflows/messages.js';
 import type { PaymentChange, PaymentSinks } from '../workflows/metrics.js';
 import { orderedPayouts } from './ordered-payouts.js';

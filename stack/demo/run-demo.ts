@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
-import { readConfig } from '../../src/config.js';
+import { readConfig } from '../../src/settings/read-settings.js';
 import { connectClient } from '../../src/temporal/connection.js';
 import { type Encryption, encryptionOf } from '../../src/temporal/encryption.js';
 import { freePort } from '../processes/ports.js';

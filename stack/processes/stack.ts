@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { settingNames } from '../../src/config.js';
+import { settingNames } from '../../src/settings/read-settings.js';
 import { lazyConnection, type TemporalTarget, workflowPollers } from '../../src/temporal/connection.js';
 import { bringUpTemporal, type TemporalServer } from '../temporal/bring-up-temporal.js';
 import type { StartDevServerOptions } from '../temporal/start-dev-server.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { readSettings, SettingsError } from '../../sandbox/settings.js';
-import { type Config, ConfigError, merchantsOf, readConfig } from '../../src/config.js';
-import { hasPayments } from '../../src/merchants.js';
+import { hasPayments } from '../../src/settings/merchants.js';
+import { type Config, ConfigError, merchantsOf, readConfig } from '../../src/settings/read-settings.js';
 import { freePort } from '../processes/ports.js';
 import { type Secrets, type StackPorts, stackSettings } from '../processes/settings.js';
 

@@ -1,4 +1,4 @@
-import { withTemporalApiKey } from '../../src/config.js';
+import { withTemporalApiKey } from '../../src/settings/read-settings.js';
 import {
   lazyConnection,
   loadTemporalTarget,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { SCOPES } from '../../src/merchants.js';
+import { SCOPES } from '../../src/settings/merchants.js';
 import { type ApiUnderTest, merchantsWith } from '../support/api-under-test.js';
 import { machine, runToEnd } from '../support/built.js';
 import { type DeskUnderTest, startDesk, type Visitor } from '../support/desk-under-test.js';

@@ -3,7 +3,7 @@ import type { Command, CommanderError } from 'commander';
 import { createProgram } from '../../cli/program.js';
 import { VERSION } from '../../client/transport.js';
 import { SETTING_NAMES } from '../../sandbox/settings.js';
-import { settingNames } from '../../src/config.js';
+import { settingNames } from '../../src/settings/read-settings.js';
 
 /** What a command line leads to: what is run with which options, or what is printed. */
 async function read(line: string) {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parseAllDocuments, stringify } from 'yaml';
 import { z } from 'zod';
-import { type Part, readConfig, SECRET_SETTINGS, settingNames } from '../../src/config.js';
+import { type Part, readConfig, SECRET_SETTINGS, settingNames } from '../../src/settings/read-settings.js';
 import { runCommand } from '../../stack/processes/run-command.js';
 import { goModule, goProgram } from './go-programs.js';
 import { writeCustomResourceSchema, writeKubernetesSchemas } from './kubernetes-schemas.js';

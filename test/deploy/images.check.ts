@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import ms, { type StringValue } from 'ms';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { readConfig } from '../../src/config.js';
+import { readConfig } from '../../src/settings/read-settings.js';
 import { runCommand } from '../../stack/processes/run-command.js';
 import { findOnPath } from '../../stack/temporal/executables.js';
 import { PROJECT } from '../support/built.js';

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { createProgram } from '../../cli/program.js';
 import { findTarget } from '../../cli/target.js';
 import { routes } from '../../src/api/app.js';
-import { settingNames } from '../../src/config.js';
+import { settingNames } from '../../src/settings/read-settings.js';
 import { readPage } from '../support/pages.js';
 
 /*

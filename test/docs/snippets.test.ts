@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Client } from '@temporalio/client';
 import type { Browser } from 'playwright-core';
 import { z } from 'zod';
-import { apiKeys, isWebhookSecret, merchantsFile } from '../../src/merchants.js';
+import { apiKeys, isWebhookSecret, merchantsFile } from '../../src/settings/merchants.js';
 import { connectClient } from '../../src/temporal/connection.js';
 import { readLedger } from '../../stack/demo/ledger.js';
 import { atCheckout } from '../../stack/demo/payer.js';

@@ -1,8 +1,8 @@
 import { request } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { parseExactly, repeatedFields } from '../../src/exact-json.js';
 import { toJson } from '../../src/http/body.js';
+import { parseExactly, repeatedFields } from '../../src/text/exact-json.js';
 import { KEYS, useApi } from '../support/api-under-test.js';
 
 describe('fields that are given twice', () => {

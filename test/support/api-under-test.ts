@@ -6,8 +6,14 @@ import { Registry } from 'prom-client';
 import { type AppOptions, createApi } from '../../src/api/app.js';
 import type { ApiProviders } from '../../src/api/route.js';
 import { Shutdown, serve } from '../../src/http/server.js';
-import { type Merchant, type MerchantLimits, merchantsOfKeys, type Scope, sha256Of } from '../../src/merchants.js';
 import type { PaymentTerms } from '../../src/payments/words/order.js';
+import {
+  type Merchant,
+  type MerchantLimits,
+  merchantsOfKeys,
+  type Scope,
+  sha256Of,
+} from '../../src/settings/merchants.js';
 import { connectClient } from '../../src/temporal/connection.js';
 import type { Encryption } from '../../src/temporal/encryption.js';
 import { expectDocumented } from './documented.js';

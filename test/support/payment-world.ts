@@ -21,15 +21,15 @@ import {
 } from '../../src/activities/merchant.js';
 import { createApp } from '../../src/api/app.js';
 import { temporalCalls } from '../../src/http/request-traces.js';
-import { merchantsOfKeys, sha256Of } from '../../src/merchants.js';
-import { providerMetrics } from '../../src/metrics.js';
 import type { PaymentTerms } from '../../src/payments/words/order.js';
 import type { Payment } from '../../src/payments/words/payment.js';
 import { createProviderClient, type ProviderCall } from '../../src/provider/client.js';
+import { merchantsOfKeys, sha256Of } from '../../src/settings/merchants.js';
+import { providerMetrics } from '../../src/telemetry/metrics.js';
+import { type Tracing, traceProviderCalls } from '../../src/telemetry/tracing.js';
 import { retryUntilClosed } from '../../src/temporal/connection.js';
 import { dataConverterOf, type Encryption, NO_KEYS } from '../../src/temporal/encryption.js';
 import { registerSearchAttributes } from '../../src/temporal/namespace.js';
-import { type Tracing, traceProviderCalls } from '../../src/tracing.js';
 import { measuredNotifier, paymentMetrics } from '../../src/worker/metrics.js';
 import { createPaymentWorker, type PaymentWorker } from '../../src/worker/payment-worker.js';
 import type { PaymentSinks } from '../../src/workflows/metrics.js';

@@ -1,5 +1,5 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
-import { readConfig } from '../../src/config.js';
+import { readConfig } from '../../src/settings/read-settings.js';
 import { type Encryption, type EncryptionKey, encryptionOf, keysOf } from '../../src/temporal/encryption.js';
 
 /** A new key. */

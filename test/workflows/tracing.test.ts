@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor } from '@opentelemetry/sdk-trace';
-import { traceTo } from '../../src/tracing.js';
+import { traceTo } from '../../src/telemetry/tracing.js';
 import { MINUTE } from '../support/orders.js';
 import { PaymentWorld } from '../support/payment-world.js';
 

@@ -6,7 +6,7 @@ import { otherKind } from '../../http/problem.js';
 import type { DirectOrder, LinkOrder } from '../../payments/words/order.js';
 import { PAYMENT_ID_PREFIX, type PaymentId } from '../../payments/words/payment-id.js';
 import { phoneMediumSchema } from '../../provider/schemas.js';
-import { PLAIN_LINE } from '../../visible-text.js';
+import { PLAIN_LINE } from '../../text/visible-text.js';
 import { authenticatedRoute } from '../route.js';
 import { paymentSchema } from '../schemas/payment.js';
 import {

@@ -11,7 +11,7 @@ import type { PaymentOrder } from '../../payments/words/order.js';
 import type { PaymentId, PaymentKind } from '../../payments/words/payment-id.js';
 import { MAX_EMAIL_LENGTH, nineDigits, readEmail } from '../../provider/contact.js';
 import { MAX_METADATA_BYTES } from '../../temporal/limits.js';
-import { PLAIN_LINE } from '../../visible-text.js';
+import { PLAIN_LINE } from '../../text/visible-text.js';
 import type { ApiContext, AuthenticatedRequest, ResponseOf } from '../route.js';
 import { paymentSchema } from '../schemas/payment.js';
 import { viewerOf } from './payment-resource.js';

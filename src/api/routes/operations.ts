@@ -4,11 +4,11 @@ import { readUnmatched } from '../../engine/provider-notifications.js';
 import { shareAnswers } from '../../engine/shared-answers.js';
 import { callTemporal } from '../../engine/temporal-calls.js';
 import { ApiError, providerUnavailable, temporarilyUnavailable } from '../../http/problem.js';
-import { SCOPES } from '../../merchants.js';
 import { SERVICES } from '../../payments/words/order.js';
 import type { BalanceAnswer } from '../../payments/words/outcome.js';
 import { RecordsUnavailableError } from '../../records/database.js';
 import type { Records } from '../../records/records.js';
+import { SCOPES } from '../../settings/merchants.js';
 import { describeGaps, findSetupGaps } from '../../temporal/namespace.js';
 import {
   type ApiContext,

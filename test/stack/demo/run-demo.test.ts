@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { readSettings } from '../../../sandbox/settings.js';
-import { readConfig } from '../../../src/config.js';
 import { PROVIDER_LINK_LIFETIME_MS } from '../../../src/payments/words/limits.js';
+import { readConfig } from '../../../src/settings/read-settings.js';
 import { demoSettings } from '../../../stack/demo/run-demo.js';
 import { makeSecrets } from '../../../stack/processes/settings.js';
 

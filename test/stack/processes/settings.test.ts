@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { readSettings } from '../../../sandbox/settings.js';
-import { readConfig, SECRET_SETTINGS } from '../../../src/config.js';
-import { sha256Of } from '../../../src/merchants.js';
+import { sha256Of } from '../../../src/settings/merchants.js';
+import { readConfig, SECRET_SETTINGS } from '../../../src/settings/read-settings.js';
 import {
   existingSecrets,
   existingWebhookSecret,

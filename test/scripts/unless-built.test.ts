@@ -11,7 +11,7 @@ interface Made {
 }
 type UnlessBuilt = (made: Made, build: () => Promise<void>) => Promise<void>;
 
-const script = new URL('../scripts/unless-built.js', import.meta.url).href;
+const script = new URL('../../scripts/unless-built.js', import.meta.url).href;
 const { unlessBuilt }: { readonly unlessBuilt: UnlessBuilt } = await import(script);
 
 let root: string;

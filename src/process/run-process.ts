@@ -5,19 +5,19 @@
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { type Config, ConfigError } from './config.js';
-import type { Service } from './payments/words/order.js';
-import { createProviderClient, type ProviderClient, type ProviderClientOptions } from './provider/client.js';
-import { Records } from './records/records.js';
-import type { Encryption } from './temporal/encryption.js';
+import type { Service } from '../payments/words/order.js';
+import { createProviderClient, type ProviderClient, type ProviderClientOptions } from '../provider/client.js';
+import { Records } from '../records/records.js';
+import { type Config, ConfigError } from '../settings/read-settings.js';
+import { type Tracing, traceProviderCalls } from '../telemetry/tracing.js';
+import type { Encryption } from '../temporal/encryption.js';
 import {
   describeGaps,
   type SetupConnection,
   type SetupResult,
   setUpNamespace,
   setupCommands,
-} from './temporal/namespace.js';
-import { type Tracing, traceProviderCalls } from './tracing.js';
+} from '../temporal/namespace.js';
 
 /** How long a process may take to end by itself once its main function has ended, in ms. */
 const EXIT_LIMIT_MS = 250;

@@ -1,9 +1,15 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
-import { codecMetrics, createRegistry, type MetricsPage, providerMetrics, serveMetrics } from '../src/metrics.js';
-import { PROVIDER_ENDPOINTS } from '../src/provider/client.js';
-import { freePort } from '../stack/processes/ports.js';
-import { samplesOf, sumOf } from './support/metrics-page.js';
+import { PROVIDER_ENDPOINTS } from '../../src/provider/client.js';
+import {
+  codecMetrics,
+  createRegistry,
+  type MetricsPage,
+  providerMetrics,
+  serveMetrics,
+} from '../../src/telemetry/metrics.js';
+import { freePort } from '../../stack/processes/ports.js';
+import { samplesOf, sumOf } from '../support/metrics-page.js';
 
 const pages: MetricsPage[] = [];
 afterEach(async () => {

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
-import { SERVICES } from './payments/words/order.js';
-import { PROVIDER_CALL_OUTCOMES, PROVIDER_ENDPOINTS, type ProviderCall } from './provider/client.js';
-import { CODEC_OPERATIONS, CODEC_RESULTS, type CodecCall } from './temporal/encryption.js';
+import { SERVICES } from '../payments/words/order.js';
+import { PROVIDER_CALL_OUTCOMES, PROVIDER_ENDPOINTS, type ProviderCall } from '../provider/client.js';
+import { CODEC_OPERATIONS, CODEC_RESULTS, type CodecCall } from '../temporal/encryption.js';
 
 /*
  * What the metrics of the API and of the worker have in common: the registry, the page that Prometheus reads, the calls

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace';
-import type { PaymentId } from '../src/payments/words/payment-id.js';
-import { startTracing, traceProviderCalls, traceTo } from '../src/tracing.js';
-import { clientOf, closeServers, json, serveHttp } from './support/local-servers.js';
+import type { PaymentId } from '../../src/payments/words/payment-id.js';
+import { startTracing, traceProviderCalls, traceTo } from '../../src/telemetry/tracing.js';
+import { clientOf, closeServers, json, serveHttp } from '../support/local-servers.js';
 
 const id = `pay_${'0'.repeat(31)}1` as PaymentId;
 const work = {

@@ -2,12 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import ms, { type StringValue } from 'ms';
-import { readSettings, SETTING_NAMES } from '../sandbox/settings.js';
-import { type Part, readConfig, SECRET_SETTINGS, settingNames } from '../src/config.js';
-import { withoutSettings } from '../stack/processes/settings.js';
-import { ENCRYPTION_KEYS } from './support/test-encryption.js';
+import { readSettings, SETTING_NAMES } from '../../sandbox/settings.js';
+import { type Part, readConfig, SECRET_SETTINGS, settingNames } from '../../src/settings/read-settings.js';
+import { withoutSettings } from '../../stack/processes/settings.js';
+import { ENCRYPTION_KEYS } from '../support/test-encryption.js';
 
-const read = (path: string) => readFile(new URL(`../${path}`, import.meta.url), 'utf8');
+const read = (path: string) => readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
 
 /** One row of the guide: the setting, the processes that read it, and its default as written there. */
 interface Row {
@@ -63,7 +63,7 @@ const optional = {
 /** Not to be set together with the others. */
 const alternative = {
   ...required,
-  MERCHANTS_FILE: fileURLToPath(new URL('./fixtures/merchants.json', import.meta.url)),
+  MERCHANTS_FILE: fileURLToPath(new URL('../fixtures/merchants.json', import.meta.url)),
 };
 
 const config: Readonly<Record<Part | 'sandbox', Readonly<Record<string, unknown>>>> = {

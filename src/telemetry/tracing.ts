@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
 import { ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, TraceFlags, trace } from '@opentelemetry/api';
 import type { IdGenerator, SpanProcessor } from '@opentelemetry/sdk-trace';
-import type { PaymentId } from './payments/words/payment-id.js';
-import type { TraceCall } from './provider/client.js';
+import type { PaymentId } from '../payments/words/payment-id.js';
+import type { TraceCall } from '../provider/client.js';
 
 /*
  * One payment is one trace, whatever processes work on it and however long it takes: the trace's id follows from the

@@ -5,9 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { MAX_FIRST_SEND_AGE_MS } from '../src/activities/unless-reset.js';
-import { ConfigError, merchantsOf, type Part, readConfig, SECRET_SETTINGS, settingNames } from '../src/config.js';
-import { ENCRYPTION_KEYS } from './support/test-encryption.js';
+import { MAX_FIRST_SEND_AGE_MS } from '../../src/activities/unless-reset.js';
+import {
+  ConfigError,
+  merchantsOf,
+  type Part,
+  readConfig,
+  SECRET_SETTINGS,
+  settingNames,
+} from '../../src/settings/read-settings.js';
+import { ENCRYPTION_KEYS } from '../support/test-encryption.js';
 
 const WEBHOOK_SECRET = `whsec_${Buffer.alloc(32).toString('base64')}`;
 
@@ -349,7 +356,7 @@ describe('the codec server', () => {
     expect(mistakes('codec', { ...codec, API_KEYS: 'shop:secret-secret-secret-secret:read' })).toEqual([nobody]);
     expect(mistakes('codec', { ...codec, API_KEYS: 'desk:secret-secret-secret-secret:review' })).toEqual([]);
     expect(mistakes('codec', { ...codec, CODEC_UI_TOKEN: '0123456789abcdef' })).toEqual([]);
-    const merchants = fileURLToPath(new URL('./fixtures/merchants.json', import.meta.url));
+    const merchants = fileURLToPath(new URL('../fixtures/merchants.json', import.meta.url));
     expect(mistakes('codec', { ...codec, MERCHANTS_FILE: merchants })).toEqual([nobody]);
   });
 
@@ -448,7 +455,7 @@ describe('several merchants', () => {
   it('are described by the settings or by the file, not by both, and not by neither', () => {
     const { API_KEYS: _, ...none } = api;
     expect(mistakes('api', none)).toEqual(['API_KEYS is not set, and neither is MERCHANTS_FILE']);
-    const file = fileURLToPath(new URL('./fixtures/merchants.json', import.meta.url));
+    const file = fileURLToPath(new URL('../fixtures/merchants.json', import.meta.url));
     const both = { ...api, MERCHANTS_FILE: file, MERCHANT_WEBHOOK_URL: url };
     const mistake = "can't be set together with MERCHANTS_FILE: the file has the merchants' keys and webhook addresses";
     expect(mistakes('api', both)).toEqual([`API_KEYS ${mistake}`, `MERCHANT_WEBHOOK_URL ${mistake}`]);
@@ -459,7 +466,7 @@ describe('several merchants', () => {
 
   it('have the limits of the settings, unless the file gives them their own', () => {
     const { API_KEYS: _, ...none } = api;
-    const file = fileURLToPath(new URL('./fixtures/merchants.json', import.meta.url));
+    const file = fileURLToPath(new URL('../fixtures/merchants.json', import.meta.url));
     const config = readConfig('api', { ...none, MERCHANTS_FILE: file, MAX_PAYOUT: '50000' });
     expect(merchantsOf(config).map(({ name, limits }) => [name, limits])).toEqual([
       ['shop', { maxCollection: 500_000, maxPayout: 50_000, maxPayoutsPerDay: 1_000_000 }],

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { validateHeaderValue } from 'node:http';
 import ms, { type StringValue } from 'ms';
 import { z } from 'zod';
+import { MINIMUM_AMOUNT, PROVIDER_LINK_LIFETIME_MS } from '../payments/words/limits.js';
 import { encryptionKeys, KEY_ADVICE } from './encryption-keys.js';
 import { exampleSecrets } from './example-secrets.js';
 import {
@@ -17,7 +18,6 @@ import {
   reasonOf,
   WEBHOOK_SECRET_FORM,
 } from './merchants.js';
-import { MINIMUM_AMOUNT, PROVIDER_LINK_LIFETIME_MS } from './payments/words/limits.js';
 
 /**
  * Every setting, read once from the environment. Each process reads its own part with {@link readConfig}, which reports

@@ -2,14 +2,14 @@ import { execFileSync, spawn } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from '@jest/globals';
-import { PROJECT } from './support/built.js';
-import { findNode20 } from './support/node-20.js';
+import { PROJECT } from '../support/built.js';
+import { findNode20 } from '../support/node-20.js';
 
 const { engines }: { readonly engines: { readonly node: string } } = JSON.parse(
   readFileSync(`${PROJECT}package.json`, 'utf8'),
 );
 
-const listed = new URL('../scripts/programs.js', import.meta.url).href;
+const listed = new URL('../../scripts/programs.js', import.meta.url).href;
 const { PROGRAMS }: { readonly PROGRAMS: Readonly<Record<string, readonly string[]>> } = await import(listed);
 
 /** Scripts that others import are no programs. */

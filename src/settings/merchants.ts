@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { parseExactly, repeatedFields, TooDeepError } from './exact-json.js';
-import { MINIMUM_AMOUNT } from './payments/words/limits.js';
-import { PAYMENT_EVENT_TYPES, type PaymentEventType } from './payments/words/payment.js';
+import { MINIMUM_AMOUNT } from '../payments/words/limits.js';
+import { PAYMENT_EVENT_TYPES, type PaymentEventType } from '../payments/words/payment.js';
+import { parseExactly, repeatedFields, TooDeepError } from '../text/exact-json.js';
 
 /**
  * The merchants of an installation: their API keys, webhook endpoints and limits. They are read from the merchants'
