@@ -40,13 +40,12 @@ export class OpenedStatements {
   }
 
   /** The statement of a run. Call it in turn. */
-  async get(runId: string, open: () => Promise<Statement | undefined>): Promise<Statement | undefined> {
+  async get(runId: string, open: () => Promise<Statement>): Promise<Statement> {
     const held = this.#held.get(runId);
     if (held !== undefined) return held;
     const [oldest] = this.#held.keys();
     if (this.#held.size >= MAX_HELD && oldest !== undefined) this.#held.delete(oldest);
     const opened = await open();
-    if (opened === undefined) return undefined;
     this.#held.set(runId, opened);
     clearTimeout(this.#forgetting);
     this.#forgetting = setTimeout(() => this.#held.clear(), HELD_MS).unref();

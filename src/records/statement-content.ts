@@ -1,4 +1,3 @@
-import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { z } from 'zod';
 import { SERVICES } from '../payments/words/order.js';
 import { PAYMENT_STATUSES } from '../payments/words/payment.js';
@@ -17,7 +16,6 @@ import {
   type Sum,
   type Totals,
 } from '../reconciliation/statement.js';
-import { fromJson, toJson } from './versioned-json.js';
 
 /**
  * A statement as it is kept: lines of JSON. The first has all but payments and differences, the others some of these.
@@ -101,7 +99,7 @@ const serviceStatement = object<ServiceStatement>({
   change: object<BalanceChange>({ balance: amount, payments: amount, rest: amount }).optional(),
   coverage: object<Coverage>({ complete: flag, gaps: z.array(text), notCompared: count, cutOff: flag }),
 });
-const firstLine = object<Omit<Statement, 'payments' | 'differences'>>({
+export const firstPiece = object<Omit<Statement, 'payments' | 'differences'>>({
   date: text,
   version: count,
   madeAt: text,
@@ -111,40 +109,19 @@ const firstLine = object<Omit<Statement, 'payments' | 'differences'>>({
   complete: flag,
   services: object<Statement['services']>({ collection: serviceStatement, payout: serviceStatement }),
 });
-const furtherLine = z.object({
+export const furtherPiece = z.object({
   payments: z.array(statementLine).default([]),
   differences: z.array(difference).default([]),
 });
 
-/** Payments, or differences, that are written or read without a pause: some milliseconds. */
-const AT_ONCE = 500;
+/** Payments, or differences, of one piece: it takes some milliseconds to write, or to read. */
+const MAX_ELEMENTS = 500;
 
-/**
- * Writes a statement as lines. Others have their turn between two lines: whole, a busy day's takes a third of a second
- * to write, and to read.
- */
-export async function writeStatement({ payments, differences, ...rest }: Statement): Promise<string> {
-  const lines = [toJson(rest)];
+export function* piecesOf({ payments, differences, ...rest }: Statement): Generator<object> {
+  yield rest;
   for (const [name, list] of Object.entries({ payments, differences })) {
-    for (let from = 0; from < list.length; from += AT_ONCE) {
-      lines.push(toJson({ [name]: list.slice(from, from + AT_ONCE) }));
-      await letOthersRun();
+    for (let from = 0; from < list.length; from += MAX_ELEMENTS) {
+      yield { [name]: list.slice(from, from + MAX_ELEMENTS) };
     }
   }
-  return lines.join('\n');
-}
-
-/** @throws {UnreadableRecordError} when another version has written it. */
-export async function readStatement(written: string): Promise<Statement> {
-  const [first = '', ...further] = written.split('\n');
-  const rest = fromJson(first, firstLine);
-  const payments: StatementLine[] = [];
-  const differences: Difference[] = [];
-  for (const line of further) {
-    const part = fromJson(line, furtherLine);
-    payments.push(...part.payments);
-    differences.push(...part.differences);
-    await letOthersRun();
-  }
-  return { ...rest, payments, differences };
 }

@@ -1,10 +1,13 @@
+import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Service } from '../payments/words/order.js';
-import type { MidnightBalance, Statement } from '../reconciliation/statement.js';
+import type { StatementLine } from '../reconciliation/reconciliation.js';
+import type { Difference, MidnightBalance, Statement } from '../reconciliation/statement.js';
 import type { RecordCipher } from './cipher.js';
-import type { Database } from './database.js';
+import type { Database, Row } from './database.js';
 import { OpenedStatements } from './opened-statements.js';
-import { readStatement, writeStatement } from './statement-content.js';
+import { firstPiece, furtherPiece, piecesOf } from './statement-content.js';
+import { damaged, type UnreadableRecordError } from './versioned-json.js';
 
 /** What a list shows of a statement. */
 export interface StatementSummary {
@@ -104,26 +107,24 @@ export class Statements {
       const [last] = await query('SELECT max(version) AS version FROM statements WHERE day = $1', [day]);
       const statement = make((lastRow.parse(last).version ?? 0) + 1);
       const { version, madeAt, complete, payments, differences } = statement;
-      await query(
-        `INSERT INTO statements (day, version, run_id, made_at, complete, payments, differences, content)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-        [
-          ...[day, version, runId, new Date(madeAt), complete, payments.length, differences.length],
-          await this.cipher.encrypt(await writeStatement(statement)),
-        ],
+      const [made = {}] = await query(
+        `INSERT INTO statements (day, version, run_id, made_at, complete, payments, differences)
+         VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING ${SUMMARY}`,
+        [day, version, runId, new Date(madeAt), complete, payments.length, differences.length],
       );
+      let number = 0;
+      for (const piece of piecesOf(statement)) {
+        await query('INSERT INTO statement_pieces (run_id, number, content) VALUES ($1, $2, $3)', [
+          runId,
+          number++,
+          await this.cipher.seal(piece),
+        ]);
+      }
       await query(`DELETE FROM statement_parts WHERE run_id = $1 OR saved_at < now() - $2 * interval '1 day'`, [
         runId,
         MAX_PART_DAYS,
       ]);
-      return {
-        date: day,
-        version,
-        madeAt,
-        complete,
-        payments: payments.length,
-        differences: differences.length,
-      };
+      return toSummary(made);
     });
   }
 
@@ -151,31 +152,47 @@ export class Statements {
   /**
    * The statement of a day: the latest, or an earlier version. It may be given to other readers, too.
    *
-   * @throws {UnreadableRecordError} when its key is missing, or another version has written it.
+   * @throws {UnreadableRecordError} when its key is missing, it is damaged, or another version has written it.
    */
   async find(day: string, version: number | undefined): Promise<Statement | undefined> {
     return await this.#opened.inTurn(async () => {
       const [row] = await this.database.query(
-        `SELECT run_id FROM statements WHERE day = $1 AND ($2::integer IS NULL OR version = $2)
+        `SELECT run_id, payments, differences FROM statements WHERE day = $1 AND ($2::integer IS NULL OR version = $2)
          ORDER BY version DESC LIMIT 1`,
         [day, version ?? null],
       );
-      if (row === undefined) return undefined;
-      const { run_id: runId } = foundRow.parse(row);
-      return await this.#opened.get(runId, () => this.#read(runId));
+      const found = row && foundRow.parse(row);
+      return found && (await this.#opened.get(found.run_id, () => this.#read(found)));
     });
   }
 
-  async #read(runId: string): Promise<Statement | undefined> {
-    const [row] = await this.database.query('SELECT content FROM statements WHERE run_id = $1', [runId]);
-    return row && (await readStatement(await this.cipher.decrypt(contentRow.parse(row).content)));
+  /** Reads a statement piece by piece. Others have their turn between two. */
+  async #read({ run_id: runId, ...counts }: z.infer<typeof foundRow>): Promise<Statement> {
+    const text = 'SELECT content FROM statement_pieces WHERE run_id = $1 ORDER BY number';
+    const [first, ...further] = (await this.database.query(text, [runId])).map((row) => contentRow.parse(row).content);
+    if (first === undefined) throw incomplete();
+    const rest = await this.cipher.open(first, firstPiece);
+    const payments: StatementLine[] = [];
+    const differences: Difference[] = [];
+    for (const content of further) {
+      await letOthersRun();
+      const piece = await this.cipher.open(content, furtherPiece);
+      payments.push(...piece.payments);
+      differences.push(...piece.differences);
+    }
+    if (payments.length !== counts.payments || differences.length !== counts.differences) throw incomplete();
+    return { ...rest, payments, differences };
   }
+}
+
+function incomplete(): UnreadableRecordError {
+  return damaged('some of its pieces are missing');
 }
 
 const SUMMARY = 'day, version, made_at, complete, payments, differences';
 
 const contentRow = z.object({ content: z.instanceof(Buffer) });
-const foundRow = z.object({ run_id: z.string() });
+const foundRow = z.object({ run_id: z.string(), payments: z.number(), differences: z.number() });
 const balanceRow = z.object({ balance: z.coerce.number(), asked_at: z.date() });
 const dueRow = z.object({ since: z.date() });
 const lastRow = z.object({ version: z.number().nullable() });
@@ -188,7 +205,7 @@ const summaryRow = z.object({
   differences: z.number(),
 });
 
-function toSummary(row: Readonly<Record<string, unknown>>): StatementSummary {
+function toSummary(row: Row): StatementSummary {
   const { day: date, made_at: madeAt, ...rest } = summaryRow.parse(row);
   return { date, madeAt: madeAt.toISOString(), ...rest };
 }

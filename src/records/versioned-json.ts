@@ -40,9 +40,10 @@ function parsed(json: string): unknown {
 function checked<T>(value: unknown, schema: z.core.$ZodType<T>): T {
   const { success, data, error } = z.safeParse(schema, value);
   if (success) return data;
-  throw damaged(error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '));
+  throw damaged(error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join(', '));
 }
 
-function damaged(how: string): UnreadableRecordError {
-  return new UnreadableRecordError(`It is damaged. Restore it from a backup of the records' database. ${how}`);
+/** @param how such as `it is no JSON` */
+export function damaged(how: string): UnreadableRecordError {
+  return new UnreadableRecordError(`It is damaged: ${how}. Restore it from a backup of the records' database.`);
 }

@@ -5,6 +5,8 @@ import { toPayment } from '../../src/payments/views/to-payment.js';
 import type { DirectOrder, LinkOrder } from '../../src/payments/words/order.js';
 import type { PaymentId } from '../../src/payments/words/payment-id.js';
 import { openPayment, type PaymentState } from '../../src/payments/words/payment-state.js';
+import { type Statement, toStatement } from '../../src/reconciliation/statement.js';
+import { RecordCipher } from '../../src/records/cipher.js';
 import type { PaymentRecord } from '../../src/records/payment-record.js';
 import { Records } from '../../src/records/records.js';
 import { type EncryptionKey, keysOf } from '../../src/temporal/encryption.js';
@@ -63,6 +65,22 @@ function withReference(record: PaymentRecord, financialTransId: string): Payment
     ...record,
     content: content && { ...content, payment: { ...content.payment, financialTransId } },
   };
+}
+
+function emptyStatement(date: string, version: number): Statement {
+  return toStatement({
+    ...{ date, version, madeAt: NOON, payments: [], differences: [], cutOff: false },
+    gaps: { collection: [], payout: [] },
+    balances: { collection: {}, payout: {} },
+  });
+}
+
+/** Runs a statement of SQL beside the records. */
+async function changed(url: string, text: string, values: readonly unknown[]): Promise<void> {
+  const client = new pg.Client(url);
+  await client.connect();
+  await client.query(text, [...values]);
+  await client.end();
 }
 
 describe.each(Object.entries(recordsServers))('the records in %s', (_, start) => {
@@ -124,6 +142,23 @@ describe.each(Object.entries(recordsServers))('the records in %s', (_, start) =>
     const migrated = Number(await dueSince());
     expect(Math.abs(Date.now() - migrated)).toBeLessThan(10 * 60_000);
     await empty.close();
+  });
+
+  it('refuse a statement of another version, or one whose pieces are missing, and give the others', async () => {
+    const days = ['2026-11-18', '2026-11-19', '2026-11-20'] as const;
+    const [newer, torn, whole] = days;
+    for (const day of days)
+      await records.statements.publish(`run of ${day}`, day, (version) => emptyStatement(day, version));
+    const change = (text: string, values: readonly unknown[]) => changed(url, text, values);
+    const written = await new RecordCipher(encryptedBy(key)).encrypt(JSON.stringify({ v: 2 }));
+    await change('UPDATE statement_pieces SET content = $2 WHERE run_id = $1', [`run of ${newer}`, written]);
+    await change('DELETE FROM statement_pieces WHERE run_id = $1', [`run of ${torn}`]);
+    const refused = (message: string) =>
+      expect.objectContaining({ name: 'UnreadableRecordError', message: expect.stringContaining(message) });
+    await expect(records.statements.find(newer, 1)).rejects.toEqual(refused('written in version 2'));
+    await expect(records.statements.find(torn, 1)).rejects.toEqual(refused('pieces are missing'));
+    await expect(records.statements.find(whole, 1)).resolves.toMatchObject({ date: whole, version: 1 });
+    expect((await records.statements.list(undefined, 10)).map(({ date }) => date)).toEqual([whole, torn, newer]);
   });
 
   it('hold no phone number, name, e-mail address, message or metadata in plain text', async () => {

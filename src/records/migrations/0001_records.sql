@@ -118,9 +118,15 @@ CREATE TABLE statements (
   complete boolean NOT NULL,
   payments integer NOT NULL,
   differences integer NOT NULL,
-  -- The statement as lines of JSON, encrypted (statement-content.ts).
-  content bytea NOT NULL,
   PRIMARY KEY (day, version)
+);
+
+-- A statement in pieces, each as JSON, encrypted (statement-content.ts): whole, a busy day's would hold up a process.
+CREATE TABLE statement_pieces (
+  run_id text NOT NULL REFERENCES statements (run_id),
+  number integer NOT NULL,
+  content bytea NOT NULL,
+  PRIMARY KEY (run_id, number)
 );
 
 -- What a run has come to so far, encrypted, so that another worker can go on with it. It is deleted when the statement
