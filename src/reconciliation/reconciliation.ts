@@ -69,24 +69,13 @@ export interface Finding {
 }
 
 /** A payment in a statement. It names nobody: the payment itself does, to those who may read it. Amounts are in XAF. */
-export interface StatementLine {
-  readonly id: PaymentId;
-  readonly merchant: string;
-  readonly kind: PaymentKind;
-  readonly status: PaymentStatus;
-  readonly final: boolean;
-  /** What was ordered. */
-  readonly amount: number;
-  /** What has moved, if it is SUCCESSFUL and the provider has said how much. */
-  readonly amountPaid?: number | undefined;
+export interface StatementLine extends Omit<DayPayment, 'createdAt'> {
   /** What is left after the provider's fee, as the provider says; unknown where it doesn't. */
   readonly revenue?: number | undefined;
   /** What has moved less `revenue`. */
   readonly fee?: number | undefined;
-  readonly transId?: TransId | undefined;
   readonly financialTransId?: string | undefined;
   readonly medium?: Medium | undefined;
-  readonly externalId?: string | undefined;
   /** ISO 8601, in UTC. */
   readonly createdAt: string;
   /** As the provider shows its transaction. */

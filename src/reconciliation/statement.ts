@@ -1,6 +1,5 @@
 import { SERVICES, type Service } from '../payments/words/order.js';
 import { PAYMENT_STATUSES, type PaymentStatus } from '../payments/words/payment.js';
-import type { PaymentKind } from '../payments/words/payment-id.js';
 import { dayAfter, isoTime, MINUTE_MS, startOf, TIME_ZONE } from '../payments/words/time.js';
 import { describeGap, type Gap } from './day-search.js';
 import { type Finding, movedBy, type StatementLine } from './reconciliation.js';
@@ -119,10 +118,6 @@ export interface StatementParts {
 
 export function toStatement(parts: StatementParts): Statement {
   const { date, version, madeAt, payments, differences } = parts;
-  const services = {
-    collection: serviceStatement(parts, 'collection'),
-    payout: serviceStatement(parts, 'payout'),
-  };
   return {
     date,
     version,
@@ -130,30 +125,40 @@ export function toStatement(parts: StatementParts): Statement {
     timeZone: TIME_ZONE,
     from: isoTime(startOf(date)),
     to: isoTime(startOf(dayAfter(date))),
-    complete: SERVICES.every((service) => services[service].coverage.complete),
-    services,
+    ...servicesOf(parts),
     payments,
     differences,
   };
 }
 
-function serviceStatement({ payments, gaps, balances, cutOff }: StatementParts, service: Service): ServiceStatement {
-  const lines = payments.filter(({ kind }) => kind === service);
-  const totals = totalsOf(lines);
-  const notCompared = lines.filter(({ compared }) => !compared).length;
-  const { opening, closing } = balances[service];
-  return {
-    totals,
-    opening,
-    closing,
-    change: changeOf(service, totals, opening, closing),
-    coverage: {
-      complete: gaps[service].length === 0 && notCompared === 0 && !cutOff,
-      gaps: gaps[service].map(describeGap),
-      notCompared,
-      cutOff,
-    },
+/**
+ * The part of a statement that is one merchant's: the services' balances, and what nobody knows of, are the operator's
+ * alone.
+ */
+export function statementOf(statement: Statement, merchant: string): Statement {
+  const payments = statement.payments.filter((line) => line.merchant === merchant);
+  const differences = statement.differences.filter((difference) => difference.merchant === merchant);
+  const { cutOff } = statement.services.collection.coverage;
+  const hidden = { gaps: { collection: [], payout: [] }, balances: { collection: {}, payout: {} } };
+  return { ...statement, ...servicesOf({ payments, cutOff, ...hidden }), payments, differences };
+}
+
+function servicesOf(
+  parts: Pick<StatementParts, 'payments' | 'gaps' | 'balances' | 'cutOff'>,
+): Pick<Statement, 'complete' | 'services'> {
+  const serviceOf = (service: Service): ServiceStatement => {
+    const lines = parts.payments.filter(({ kind }) => kind === service);
+    const totals = totalsOf(lines);
+    const gaps = parts.gaps[service].map(describeGap);
+    const notCompared = lines.filter(({ compared }) => !compared).length;
+    const { cutOff } = parts;
+    const complete = gaps.length === 0 && notCompared === 0 && !cutOff;
+    const balances = parts.balances[service];
+    const change = changeOf(service, totals, balances.opening, balances.closing);
+    return { totals, ...balances, change, coverage: { complete, gaps, notCompared, cutOff } };
   };
+  const services = { collection: serviceOf('collection'), payout: serviceOf('payout') };
+  return { complete: SERVICES.every((service) => services[service].coverage.complete), services };
 }
 
 /** What payments come to. */
@@ -185,29 +190,6 @@ function changeOf(
   const balance = closing.balance - opening.balance;
   const payments = service === 'collection' ? revenue : 0 - byStatus.SUCCESSFUL.amount;
   return { balance, payments, rest: balance - payments };
-}
-
-/**
- * The part of a statement that is one merchant's: the services' balances, and what nobody knows of, are the operator's
- * alone.
- */
-export function statementOf(statement: Statement, merchant: string): Statement {
-  const payments = statement.payments.filter((line) => line.merchant === merchant);
-  const own = (kind: PaymentKind): ServiceStatement => {
-    const lines = payments.filter((line) => line.kind === kind);
-    const notCompared = lines.filter(({ compared }) => !compared).length;
-    const { cutOff } = statement.services[kind].coverage;
-    const coverage = { complete: notCompared === 0 && !cutOff, gaps: [], notCompared, cutOff };
-    return { totals: totalsOf(lines), coverage };
-  };
-  const services = { collection: own('collection'), payout: own('payout') };
-  return {
-    ...statement,
-    complete: SERVICES.every((service) => services[service].coverage.complete),
-    services,
-    payments,
-    differences: statement.differences.filter((difference) => difference.merchant === merchant),
-  };
 }
 
 function sumOf(amounts: readonly number[]): number {

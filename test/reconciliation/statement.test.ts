@@ -96,7 +96,7 @@ describe('the statement of a day', () => {
   it('computes no balance that nobody has asked for, nor a change from one', () => {
     const { services } = statement({
       payments: [line({ revenue: undefined, fee: undefined })],
-      balances: { collection: { opening: at(1), closing: at(2) }, payout: { closing: at(3) } },
+      balances: { collection: { opening: at(1), closing: at(2) }, payout: { opening: undefined, closing: at(3) } },
     });
     expect(services.payout).toMatchObject({ opening: undefined, change: undefined });
     expect(services.collection.change).toBeUndefined();
