@@ -265,7 +265,7 @@ function withLinks(
   { payment }: Step,
   violations: Violation[],
 ): Book {
-  if (payment.order.method !== 'link') return before;
+  if (payment.order.kind !== 'link') return before;
   const { expiresAt } = payment.facts;
   if (before.expiresAt !== undefined && (expiresAt === undefined || expiresAt > before.expiresAt)) {
     violations.push({ invariant: 'linkEnd', what: 'the end of the link is put off' });
@@ -286,7 +286,7 @@ function withLinks(
 /** A link counts as given to the merchant once its workflow task is recorded. */
 export function given(provider: Provider, { payment, book }: Situation): Provider {
   const transId = payment.facts.link?.transId;
-  if (payment.order.method !== 'link' || transId === undefined || transId !== transIdOf(payment)) return provider;
+  if (payment.order.kind !== 'link' || transId === undefined || transId !== transIdOf(payment)) return provider;
   const own = transactionOf(provider, transId);
   if (own === undefined || own.isGiven || book.final) return provider;
   return {

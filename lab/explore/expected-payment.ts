@@ -146,7 +146,7 @@ export class ExpectedPayment {
   }
 
   #isMoney({ kind }: Todo): boolean {
-    return kind === 'send' && this.payment.order.method !== 'link';
+    return kind === 'send' && this.payment.order.kind !== 'link';
   }
 
   /** What the interpreter does next, as far as it can without anything coming in, while it has this timer. */

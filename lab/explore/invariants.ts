@@ -80,11 +80,11 @@ export function expectedNotification(before: View, after: View): PaymentEventTyp
 
 /** Whether money can move with a transaction, or has moved. Links that nobody was given can't be paid (A5). */
 function canMove(
-  { method }: Pick<PaymentOrder, 'method'>,
+  { kind }: Pick<PaymentOrder, 'kind'>,
   { status, isGiven }: Pick<OwnTransaction, 'status' | 'isGiven'>,
 ): boolean {
   if (status === 'SUCCESSFUL') return true;
-  return method === 'link' ? isGiven && status !== 'EXPIRED' : status !== 'FAILED';
+  return kind === 'link' ? isGiven && status !== 'EXPIRED' : status !== 'FAILED';
 }
 
 /** The rules that a situation breaks, independent of what led to it. */
@@ -254,7 +254,7 @@ function endViolations({ provider, book, payment, now }: Situation): Violation[]
 /** The rules that sending now breaks. */
 export function sendViolations({ provider, payment, book, now }: Situation, mayHaveLeft: boolean): Violation[] {
   const violations: Violation[] = [];
-  if (payment.order.method === 'link') {
+  if (payment.order.kind === 'link') {
     const orphans = book.orphans.filter((orphan) => transactionOf(provider, orphan)?.status !== 'EXPIRED');
     if (orphans.length > 0) {
       violations.push({

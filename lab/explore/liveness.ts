@@ -106,7 +106,7 @@ export class Liveness {
     // What a notification calls paid may yet be confirmed, for a while.
     const isReported = situation.book.reportedPaid.length > 0;
     const later = { ...answered, now: answered.now + (isReported ? 2 * REPORTED_FOR_MS : 0) };
-    if (this.#setting.method === 'link' && isUnpaid && !this.#isDecided(later, fail)) {
+    if (this.#setting.kind === 'link' && isUnpaid && !this.#isDecided(later, fail)) {
       return [stuck('`fail` does not end a link that nobody has paid')];
     }
     return decisions.some((decision) => this.#isDecided(answered, decision))
@@ -120,7 +120,7 @@ export class Liveness {
    */
   #refusedOnTheTruth(situation: Situation, fail: DecideMove, matches: readonly DecideMove[]): Violation | undefined {
     const { provider } = situation;
-    const over = this.#setting.method === 'link' ? 'EXPIRED' : 'FAILED';
+    const over = this.#setting.kind === 'link' ? 'EXPIRED' : 'FAILED';
     const transactions = provider.transactions.map(
       (one): OwnTransaction => (one.status === 'SUCCESSFUL' ? one : { ...one, status: over, before: one.status }),
     );

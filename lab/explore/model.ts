@@ -52,8 +52,8 @@ export class Model {
   /** The start of every story: a payment was ordered. */
   start(): Transition {
     return this.#transition(() => {
-      const { method, terms, allowance, wasSentBefore } = this.#setting;
-      const payment = this.#machine.openPayment(orderOf(method), terms, START);
+      const { kind, terms, allowance, wasSentBefore } = this.#setting;
+      const payment = this.#machine.openPayment(orderOf(kind), terms, START);
       const untouched: Provider = {
         transactions: [],
         silent: 'no',
@@ -263,8 +263,8 @@ export class Model {
 
   #resetTo({ mark, signals: since }: Situation, to: 'start' | 'mark' | 'next', now: number): Mark {
     if (to === 'start' || mark === undefined) {
-      const { method, terms } = this.#setting;
-      const payment = this.#machine.openPayment(orderOf(method), terms, now);
+      const { kind, terms } = this.#setting;
+      const payment = this.#machine.openPayment(orderOf(kind), terms, now);
       return {
         payment,
         todo: NOTHING,
@@ -302,7 +302,7 @@ export class Model {
     this.#violations.push(...violations);
     const { payment, todo } = step;
     const isRecorded =
-      todo.kind === 'wait' || todo.kind === 'end' || (todo.kind === 'send' && payment.order.method !== 'link');
+      todo.kind === 'wait' || todo.kind === 'end' || (todo.kind === 'send' && payment.order.kind !== 'link');
     const situation: Situation = {
       now,
       payment,
@@ -352,7 +352,7 @@ export class Model {
       event.kind === 'listed' ||
       event.kind === 'expired' ||
       event.kind === 'resetChecked' ||
-      (event.kind === 'sent' && this.#setting.method === 'link');
+      (event.kind === 'sent' && this.#setting.kind === 'link');
     if (isLocal) return before.recorded && { ...before.recorded, isFresh: false };
     return {
       payment: before.payment,

@@ -47,7 +47,7 @@ function allMovesFrom(situation: Situation, setting: Setting): Move[] {
   if (todo.kind === 'send') {
     const moves = postMoves(situation, setting);
     // A link is made within a workflow task, which messages don't wait for.
-    if (setting.method === 'link') return [...moves, ...messageMoves(situation, setting)];
+    if (setting.kind === 'link') return [...moves, ...messageMoves(situation, setting)];
     // It is about to be sent. What came in the same workflow task is heard before.
     if (todo.cause !== 'order' && situation.left.decisions > 0) moves.push(...recallMoves(situation));
     return situation.left.notifications > 0 ? [...moves, ...notificationMoves(situation, setting)] : moves;
@@ -100,7 +100,7 @@ function resetMoves({ todo, left, payment, provider, recorded, mark }: Situation
 
 function notificationMoves(situation: Situation, setting: Setting): Move[] {
   const { provider, now, book } = situation;
-  const { method } = setting;
+  const { kind } = setting;
   const may = mayOf(situation, setting);
   const moves = setting.foreign.flatMap((foreign) =>
     Array.from({ length: setting.copies ?? 1 }, (_, copy): Move => {
@@ -108,7 +108,7 @@ function notificationMoves(situation: Situation, setting: Setting): Move[] {
       return { kind: 'notification', transId, status: 'SUCCESSFUL' };
     }),
   );
-  if (may('doubledLater') && book.final && method !== 'link' && provider.transactions.length > 0) {
+  if (may('doubledLater') && book.final && kind !== 'link' && provider.transactions.length > 0) {
     const transId = nextTransId(provider);
     moves.push(costly({ kind: 'notification', transId, status: 'SUCCESSFUL', truth: 'SUCCESSFUL', isDoubled: true }));
   }

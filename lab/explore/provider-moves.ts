@@ -33,7 +33,7 @@ export function postMoves(situation: Situation, setting: Setting): Move[] {
     return may('unchecked') ? [...moves, costly({ ...plain, outcome: 'unchecked' })] : moves;
   }
   const isShown =
-    setting.method !== 'link' && provider.transactions.some(({ listedFrom }) => listedFrom <= situation.now);
+    setting.kind !== 'link' && provider.transactions.some(({ listedFrom }) => listedFrom <= situation.now);
   if (isShown && setting.wasSentBefore && payment.sends.count === 0) return [{ ...plain, outcome: 'shown' }];
   if (provider.silent === 'all') return [{ ...plain, outcome: 'ambiguous' }];
   if (isRepeated(situation, setting)) return [{ ...plain, outcome: 'rejected' }];
@@ -45,7 +45,7 @@ export function postMoves(situation: Situation, setting: Setting): Move[] {
   add('rejected', { ...plain, outcome: 'rejected' });
   add('unauthorized', { ...plain, outcome: 'unauthorized' });
   add('notSent', { ...plain, outcome: 'notSent' });
-  if (setting.method !== 'link') add('unchecked', { ...plain, outcome: 'unchecked' });
+  if (setting.kind !== 'link') add('unchecked', { ...plain, outcome: 'unchecked' });
   add(
     'ambiguous',
     { ...plain, outcome: 'ambiguous' },
@@ -71,7 +71,7 @@ export function postMoves(situation: Situation, setting: Setting): Move[] {
   moves.push(...resetsInFlight(situation, setting, plain));
   // The list may also be behind, and show it too late.
   if (isShown) moves.push({ ...plain, outcome: 'shown' });
-  if (setting.method === 'link')
+  if (setting.kind === 'link')
     add('workerLost', { ...plain, outcome: 'lost' }, { ...plain, outcome: 'lost', taken: 1 });
   if (situation.todo.kind === 'send' && situation.todo.cause === 'order') return moves;
   return [
@@ -118,9 +118,9 @@ function during(
 }
 
 /** The statuses that a transaction may have come to by now, the present one first. */
-export function reachable(transaction: OwnTransaction, { method }: Setting, now: number): ProviderStatus[] {
+export function reachable(transaction: OwnTransaction, { kind }: Setting, now: number): ProviderStatus[] {
   const { status, isGiven, madeAt } = transaction;
-  if (method === 'link') {
+  if (kind === 'link') {
     if (status === 'SUCCESSFUL' || status === 'EXPIRED') return [status];
     const isOut = now >= madeAt + PROVIDER_LIFETIME_MS;
     const paid: ProviderStatus[] = !isGiven
@@ -143,18 +143,15 @@ export function reachable(transaction: OwnTransaction, { method }: Setting, now:
 }
 
 /** Whether the payer of a link, whose attempt has failed, may be paying again. */
-function mayTryAgain({ status, isGiven, madeAt }: OwnTransaction, { method }: Setting, now: number): boolean {
-  return method === 'link' && status === 'FAILED' && isGiven && now < madeAt + PROVIDER_LIFETIME_MS;
+function mayTryAgain({ status, isGiven, madeAt }: OwnTransaction, { kind }: Setting, now: number): boolean {
+  return kind === 'link' && status === 'FAILED' && isGiven && now < madeAt + PROVIDER_LIFETIME_MS;
 }
 
 const PROVIDER_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
 /** A final status that is none, after all. */
-export function turnOf(
-  { status, hasTurned, isGiven }: OwnTransaction,
-  { method }: Setting,
-): ProviderStatus | undefined {
-  const isOver = method === 'link' ? status === 'EXPIRED' && isGiven : status === 'FAILED';
+export function turnOf({ status, hasTurned, isGiven }: OwnTransaction, { kind }: Setting): ProviderStatus | undefined {
+  const isOver = kind === 'link' ? status === 'EXPIRED' && isGiven : status === 'FAILED';
   return isOver && !hasTurned ? 'SUCCESSFUL' : undefined;
 }
 

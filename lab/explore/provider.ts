@@ -21,8 +21,8 @@ export function mayHaveLeft({ provider }: Situation, { outcome, taken }: PostMov
 }
 
 /** Whether the provider rejects what it has taken already. */
-export function isRepeated({ provider }: Situation, { rejectsRepeated, method }: Setting): boolean {
-  return rejectsRepeated === true && method !== 'link' && provider.transactions.length > 0;
+export function isRepeated({ provider }: Situation, { rejectsRepeated, kind }: Setting): boolean {
+  return rejectsRepeated === true && kind !== 'link' && provider.transactions.length > 0;
 }
 
 /** The request that moves money, or makes a link. */
@@ -36,7 +36,7 @@ export function answerPost(before: Situation, move: PostMove, setting: Setting):
   switch (move.outcome) {
     case 'accepted': {
       const transId = provider.transactions.at(-1)?.transId as TransId;
-      const link = setting.method === 'link' ? { link: `https://pay.example/${transId}` } : {};
+      const link = setting.kind === 'link' ? { link: `https://pay.example/${transId}` } : {};
       return sent({ kind: 'accepted', transId, ...link });
     }
     case 'rejected':
@@ -103,11 +103,11 @@ export function answerStatus(
 }
 
 /** By which names the provider says whose a foreign transaction is. */
-function namesOf(whose: Foreign, { method }: Setting): Pick<Transaction, 'externalId' | 'userId'> {
+function namesOf(whose: Foreign, { kind }: Setting): Pick<Transaction, 'externalId' | 'userId'> {
   const another = 'pay_2';
   if (whose === 'others') return { externalId: another, userId: another };
   if (whose === 'othersUser') return { userId: another };
-  return whose === 'both' ? { externalId: orderOf(method).id, userId: another } : {};
+  return whose === 'both' ? { externalId: orderOf(kind).id, userId: another } : {};
 }
 
 /** The questions of the last minute. */
@@ -216,9 +216,9 @@ function noAnswer(
 }
 
 /** A transaction as an answer of the provider has it. */
-function asShown({ transId, status, isWrong }: OwnTransaction, isBare: boolean, { method }: Setting): Transaction {
+function asShown({ transId, status, isWrong }: OwnTransaction, isBare: boolean, { kind }: Setting): Transaction {
   if (isBare) return { transId, status };
-  const { id: externalId } = orderOf(method);
+  const { id: externalId } = orderOf(kind);
   return { transId, status, externalId, userId: externalId, amount: isWrong ? WRONG_AMOUNT : AMOUNT };
 }
 

@@ -90,7 +90,7 @@ export function describeStory(machine: Machine, setting: Setting, moves: readonl
   const model = new Model(machine, setting);
   const begin = model.start().situation;
   let situation = begin;
-  const lines = [`${setting.method} ordered (AMBIGUOUS_POLICY=${setting.terms.ambiguousPolicy})`];
+  const lines = [`${setting.kind} ordered (AMBIGUOUS_POLICY=${setting.terms.ambiguousPolicy})`];
   for (const move of moves) {
     const before = situation;
     situation = model.apply(before, move).situation;

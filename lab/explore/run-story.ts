@@ -139,7 +139,7 @@ class StoryRun {
   async begin(events: TimedEvent[]): Promise<void> {
     const { order, terms, startedAt } = this.story;
     const [first] = events;
-    if (!this.telling.isMadeByApi || order.method !== 'link' || first?.event.kind !== 'sent') {
+    if (!this.telling.isMadeByApi || order.kind !== 'link' || first?.event.kind !== 'sent') {
       return await this.start({ startedAt, now: startedAt });
     }
     events.shift();

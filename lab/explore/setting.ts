@@ -1,8 +1,6 @@
-import type { PaymentOrder, PaymentTerms } from '../../src/payments/words/order.js';
+import type { OrderKind, PaymentOrder, PaymentTerms } from '../../src/payments/words/order.js';
 import type { PaymentId } from '../../src/payments/words/payment-id.js';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/payments/words/time.js';
-
-export type Method = 'link' | 'direct' | 'payout';
 
 /** What may go wrong. Each costs one of a story's troubles. */
 export const TROUBLES = [
@@ -79,7 +77,7 @@ export interface Allowance {
 /** One setting to explore: a kind of payment, its terms, and what may happen to it. */
 export interface Setting {
   readonly name: string;
-  readonly method: Method;
+  readonly kind: OrderKind;
   readonly terms: PaymentTerms;
   /** How late the list may show a transaction, in ms (A1). */
   readonly listLagMs: number;
@@ -143,15 +141,15 @@ const ALLOWANCE: Allowance = {
 /** A setting in which everything may happen, but for the changes. */
 export function settingOf(
   changes: Partial<Omit<Setting, 'allowance' | 'terms'>> & {
-    readonly method: Method;
+    readonly kind: OrderKind;
     readonly allowance?: Partial<Allowance>;
     readonly terms?: Partial<PaymentTerms>;
   },
 ): Setting {
-  const { method, allowance, terms, ...rest } = changes;
+  const { kind, allowance, terms, ...rest } = changes;
   return {
-    name: method,
-    method,
+    name: kind,
+    kind,
     listLagMs: terms?.ambiguousPolicy === 'resend' ? 2_500 : 20_000,
     retryAfterMs: RETRY_AFTER_MS,
     troubles: new Set(TROUBLES),
@@ -192,15 +190,15 @@ export const AMOUNT = 1_000;
 export const WRONG_AMOUNT = 9_000;
 
 /** The order of a setting's payment. */
-export function orderOf(method: Method): PaymentOrder {
+export function orderOf(kind: OrderKind): PaymentOrder {
   const common = { amount: AMOUNT, metadata: {} };
-  switch (method) {
+  switch (kind) {
     case 'link':
-      return { ...common, id: 'col_1' as PaymentId, kind: 'collection', method };
+      return { ...common, id: 'col_1' as PaymentId, kind };
     case 'direct':
-      return { ...common, id: 'col_1' as PaymentId, kind: 'collection', method, phone: '670000000' };
+      return { ...common, id: 'col_1' as PaymentId, kind, phone: '670000000' };
     case 'payout':
-      return { ...common, id: 'pay_1' as PaymentId, kind: 'payout', phone: '670000000' };
+      return { ...common, id: 'pay_1' as PaymentId, kind, phone: '670000000' };
   }
 }
 
@@ -372,20 +370,20 @@ const THEMES: readonly Theme[] = [
 
 /** The settings that are explored by default. A direct payment differs from a payout in its words alone. */
 export function defaultSettings(): Setting[] {
-  const themed = (['payout', 'link'] as const).flatMap((method) =>
+  const themed = (['payout', 'link'] as const).flatMap((kind) =>
     (['review', 'resend'] as const).flatMap((policy) =>
-      THEMES.filter((theme) => method === 'payout' || !(theme.takesTwoPeople || theme.wasSentBefore)).map((theme) =>
-        settingOfTheme(theme, method, policy),
+      THEMES.filter((theme) => kind === 'payout' || !(theme.takesTwoPeople || theme.wasSentBefore)).map((theme) =>
+        settingOfTheme(theme, kind, policy),
       ),
     ),
   );
-  const whole = (['payout', 'link', 'direct'] as const).map((method) =>
-    settingOf({ name: `${method}: everything at once`, method, terms: SHORT_TERMS }),
+  const whole = (['payout', 'link', 'direct'] as const).map((kind) =>
+    settingOf({ name: `${kind}: everything at once`, kind, terms: SHORT_TERMS }),
   );
   return [...themed, ...whole];
 }
 
-function settingOfTheme(theme: Theme, method: Method, ambiguousPolicy: 'review' | 'resend'): Setting {
+function settingOfTheme(theme: Theme, kind: OrderKind, ambiguousPolicy: 'review' | 'resend'): Setting {
   const {
     name,
     allowance,
@@ -403,8 +401,8 @@ function settingOfTheme(theme: Theme, method: Method, ambiguousPolicy: 'review' 
     retryAfterMs = RETRY_AFTER_MS,
   } = theme;
   return calmSettingOf({
-    name: `${method}, ${ambiguousPolicy}: ${name}`,
-    method,
+    name: `${kind}, ${ambiguousPolicy}: ${name}`,
+    kind,
     terms: {
       ...(isQuick ? QUICK_TERMS : SHORT_TERMS),
       ...(takesTwoPeople && TWO_PEOPLE),

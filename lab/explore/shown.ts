@@ -31,7 +31,7 @@ export function shownBy({ book, payment, provider }: Situation, event: PaymentEv
     if (transactionOf(provider, transId) === undefined) continue;
     const known = all.find((one) => one.transId === transId);
     // A link that somebody has tried to pay isn't CREATED again: that is an old answer.
-    const isOld = payment.order.method === 'link' && said === 'CREATED' && known !== undefined;
+    const isOld = payment.order.kind === 'link' && said === 'CREATED' && known !== undefined;
     const status = isOld ? known.status : said;
     const isNamed = event.kind === 'listed' || event.kind === 'sent' || externalId !== undefined;
     if (!isNamed && known === undefined && transId !== ownId) continue;
@@ -93,16 +93,16 @@ export function transactionsIn(event: PaymentEvent): readonly Transaction[] {
 
 /** Whether a transaction with this status has moved no money, and never will. */
 export function isOver({ order }: Pick<PaymentState, 'order'>, status: ProviderStatus): boolean {
-  return status === (order.method === 'link' ? 'EXPIRED' : 'FAILED');
+  return status === (order.kind === 'link' ? 'EXPIRED' : 'FAILED');
 }
 
 function isNews({ order }: PaymentState, isOwn: boolean, known: Shown | undefined, status: ProviderStatus): boolean {
   if (known === undefined) return status === 'SUCCESSFUL' || isUnsettled(order, false, status);
   // An old answer is no news.
-  const isOld = known.isPaid ? !isOver({ order }, status) : order.method === 'link' && status === 'CREATED';
+  const isOld = known.isPaid ? !isOver({ order }, status) : order.kind === 'link' && status === 'CREATED';
   // A link that nobody has, and that nobody was seen to pay, is no evidence of anything.
   const isMoving = isOwn || isUnsettled(order, false, status) || isUnsettled(order, false, known.status);
-  const isUntried = order.method === 'link' && known.status === 'CREATED' && status === 'EXPIRED';
+  const isUntried = order.kind === 'link' && known.status === 'CREATED' && status === 'EXPIRED';
   return status !== known.status && isMoving && !isOld && !isUntried;
 }
 

@@ -221,8 +221,8 @@ export interface Shown {
 /**
  * Whether a transaction with this status can still move money. Of links, only the payment's own was given to anybody.
  */
-export function isUnsettled({ method }: Pick<PaymentOrder, 'method'>, isOwn: boolean, status: ProviderStatus): boolean {
-  if (method !== 'link') return status !== 'FAILED';
+export function isUnsettled({ kind }: Pick<PaymentOrder, 'kind'>, isOwn: boolean, status: ProviderStatus): boolean {
+  if (kind !== 'link') return status !== 'FAILED';
   return isOwn ? status !== 'EXPIRED' : status === 'PENDING' || status === 'SUCCESSFUL';
 }
 

@@ -1,11 +1,11 @@
 import type { Step } from '../../src/payments/machine/machine.js';
 import type { PaymentEvent } from '../../src/payments/machine/transitions.js';
-import type { PaymentOrder, PaymentTerms } from '../../src/payments/words/order.js';
+import type { OrderKind, PaymentOrder, PaymentTerms } from '../../src/payments/words/order.js';
 import { Model, START } from './model.js';
 import type { Move } from './move.js';
 import { movesFrom } from './moves.js';
 import { pick, randomOf } from './random.js';
-import { type Method, orderOf, type Setting, settingOf, TWO_PEOPLE } from './setting.js';
+import { orderOf, type Setting, settingOf, TWO_PEOPLE } from './setting.js';
 import type { Machine, Situation } from './situation.js';
 
 /** A random story: the events of one payment, in order, and what the machine did at each. */
@@ -28,7 +28,7 @@ export interface StoryEvent {
 export interface StoryOptions {
   /** The maximum length of a story. */
   readonly moves?: number | undefined;
-  readonly method?: Method | undefined;
+  readonly kind?: OrderKind | undefined;
   readonly ambiguousPolicy?: PaymentTerms['ambiguousPolicy'] | undefined;
   /** By default, everything may happen but lost workers and resets. */
   readonly setting?: Setting | undefined;
@@ -51,13 +51,13 @@ export function randomStory(machine: Machine, seed: number, options: StoryOption
     if (move === undefined) break;
     ({ situation } = model.apply(situation, move));
   }
-  return { order: orderOf(setting.method), terms: setting.terms, startedAt: START, events };
+  return { order: orderOf(setting.kind), terms: setting.terms, startedAt: START, events };
 }
 
-function storySetting(random: () => number, { method, ambiguousPolicy }: StoryOptions): Setting {
-  const methods: readonly Method[] = ['payout', 'direct', 'link'];
+function storySetting(random: () => number, { kind, ambiguousPolicy }: StoryOptions): Setting {
+  const kinds: readonly OrderKind[] = ['payout', 'direct', 'link'];
   return settingOf({
-    method: method ?? pick(methods, random) ?? 'payout',
+    kind: kind ?? pick(kinds, random) ?? 'payout',
     terms: {
       ambiguousPolicy: ambiguousPolicy ?? (random() < 0.5 ? 'review' : 'resend'),
       ...(random() < 0.5 && TWO_PEOPLE),

@@ -29,7 +29,7 @@ export function encode(situation: Situation): string {
   for (const one of provider.transactions) {
     text += `;${one.status}${one.before ?? ''}${future(one.listedFrom, now)}`;
     text += flags(one.isListed, one.isWrong, one.isGiven, one.hasTurned, one.isNotified);
-    if (payment.order.method === 'link') text += past(one.madeAt, now, 24 * HOUR_MS);
+    if (payment.order.kind === 'link') text += past(one.madeAt, now, 24 * HOUR_MS);
   }
   for (const { transId, at } of provider.asked) if (at > now - MINUTE_MS) text += `?${transId}${at - now}`;
   text += `|${left.troubles},${left.notifications},${left.requests},${left.decisions},${left.handOvers},${left.resets}|`;

@@ -86,7 +86,7 @@ function seedOf(seed: number, count: number): number {
 /** The world of a walk: one of all kinds, terms and tempers, with large budgets. */
 export function walkSetting(seed: number): Setting {
   const random = randomOf(seed ^ 0x5bd1e995);
-  const method = pick(['payout', 'payout', 'link', 'link', 'direct'] as const, random) ?? 'payout';
+  const kind = pick(['payout', 'payout', 'link', 'link', 'direct'] as const, random) ?? 'payout';
   const upTo = (most: number) => Math.floor(random() * (most + 1));
   const allowance: Allowance = {
     troubles: upTo(14),
@@ -97,8 +97,8 @@ export function walkSetting(seed: number): Setting {
     resets: upTo(1),
   };
   return settingOf({
-    name: `${method}, seed ${seed}`,
-    method,
+    name: `${kind}, seed ${seed}`,
+    kind,
     terms: {
       ...(random() < 0.3 && QUICK_TERMS),
       ...(random() < 0.3 && TWO_PEOPLE),
@@ -109,7 +109,7 @@ export function walkSetting(seed: number): Setting {
     ...(random() < 0.5 && { isMarked: true as const }),
     ...(random() < 0.2 && { refusesUnknown: true as const }),
     copies: random() < 0.1 ? 4 : 1,
-    ...(random() < 0.1 && method !== 'link' && { wasSentBefore: true as const }),
+    ...(random() < 0.1 && kind !== 'link' && { wasSentBefore: true as const }),
     ...(random() < 0.3 && { namesAlone: true as const }),
   });
 }

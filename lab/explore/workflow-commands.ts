@@ -2,7 +2,7 @@ import { notificationId } from '../../src/payments/machine/notification.js';
 import { type SentIf, sentIf } from '../../src/payments/machine/sending.js';
 import type { Reply, Todo } from '../../src/payments/machine/transitions.js';
 import { forMerchant, toPayment } from '../../src/payments/views/to-payment.js';
-import type { PaymentOrder, PaymentTerms } from '../../src/payments/words/order.js';
+import { type PaymentOrder, type PaymentTerms, serviceOf } from '../../src/payments/words/order.js';
 import type { PaymentState } from '../../src/payments/words/payment-state.js';
 import { MINUTE_MS, SECOND_MS } from '../../src/payments/words/time.js';
 import type { EndedState, PaymentInput, PaymentWorkflowType } from '../../src/workflows/messages.js';
@@ -11,9 +11,10 @@ import { type Command, FIRST_RUN_ID, milliseconds, valuesOf } from './workflow-v
 /** A command without its sequence numbers: what it does, and with what. */
 export type Act = readonly [name: string, ...details: unknown[]];
 
+const WORKFLOW_TYPES = { link: 'collectByLink', direct: 'collectDirect', payout: 'payOut' } as const;
+
 export function typeOf(order: PaymentOrder): PaymentWorkflowType {
-  if (order.kind === 'payout') return 'payOut';
-  return order.method === 'link' ? 'collectByLink' : 'collectDirect';
+  return WORKFLOW_TYPES[order.kind];
 }
 
 export function byRequest([, ...one]: Act, [, ...other]: Act): number {
@@ -59,7 +60,7 @@ export function givenUpAfter(terms: PaymentTerms, when: SentIf): number {
 
 const NOTIFYING: Limits = { runsMs: 10 * SECOND_MS, waitsMs: 5 * SECOND_MS, attempts: 4 };
 
-const SENDS = { link: 'initiatePay', direct: 'directPay' } as const;
+const SENDS = { link: 'initiatePay', direct: 'directPay', payout: 'payOut' } as const;
 
 /** The activity that something to be done is done by: its name, its limits and its arguments. */
 export function activityAct(payment: PaymentState, todo: Exclude<Todo, { kind: 'wait' | 'end' }>, now: number): Act {
@@ -67,8 +68,8 @@ export function activityAct(payment: PaymentState, todo: Exclude<Todo, { kind: '
   const asking = askingLimits(terms);
   switch (todo.kind) {
     case 'send': {
-      const name = order.method === undefined ? 'payOut' : SENDS[order.method];
-      return order.method === 'link'
+      const name = SENDS[order.kind];
+      return order.kind === 'link'
         ? ['local', name, asking, order, FIRST_RUN_ID]
         : ['activity', name, moneyLimits(terms, sentIf(payment)), order, sentIf(payment)];
     }
@@ -77,10 +78,10 @@ export function activityAct(payment: PaymentState, todo: Exclude<Todo, { kind: '
         'local',
         'lookUp',
         asking,
-        { service: order.kind, paymentId: order.id, isDirect: order.method === 'direct' },
+        { service: serviceOf(order), paymentId: order.id, isDirect: order.kind === 'direct' },
       ];
     case 'askStatus':
-      return ['local', 'paymentStatus', asking, order.kind, todo.transId, now];
+      return ['local', 'paymentStatus', asking, serviceOf(order), todo.transId, now];
     case 'expire':
       return ['local', 'expirePay', asking, todo.transId, ...(todo.isOrphan ? [FIRST_RUN_ID] : [])];
     case 'checkReset':

@@ -4,7 +4,13 @@ import { ownerOf } from '../payments/machine/matching.js';
 import { type DeliveryOutcome, HELD_BACK } from '../payments/machine/notification.js';
 import { STATUS_CALLS_BUDGETED } from '../payments/machine/polling.js';
 import { FIRST_LOOK_MS, type SentIf } from '../payments/machine/sending.js';
-import type { DirectOrder, LinkOrder, PayoutOrder, Service } from '../payments/words/order.js';
+import {
+  type DirectOrder,
+  type LinkOrder,
+  type PayoutOrder,
+  type Service,
+  serviceOf,
+} from '../payments/words/order.js';
 import type { ExpiryAnswer, InitiationOutcome, ListAnswer, StatusAnswer } from '../payments/words/outcome.js';
 import type { PaymentId, TransId } from '../payments/words/payment-id.js';
 import type { Transaction } from '../payments/words/transaction.js';
@@ -58,7 +64,7 @@ export function createActivities({ providers, merchant, restoredAt }: ActivityDe
     send: () => Promise<InitiationOutcome>,
   ): Promise<InitiationOutcome> => {
     const call = when === 'unread' ? { ...limit, withinMs: FIRST_LOOK_MS } : limit;
-    const answer = await providers[order.kind].transactionsOf(order.id, order.method === 'direct', call);
+    const answer = await providers[serviceOf(order)].transactionsOf(order.id, order.kind === 'direct', call);
     if (answer.kind !== 'listed') {
       const isSent = when === 'unread' ? restoredAt === undefined : when === answer.kind;
       return isSent ? await send() : unsentFor(answer);

@@ -1,6 +1,7 @@
 import { type Html, html } from '../http/html.js';
 import { ownerOf } from '../payments/machine/matching.js';
-import { isFinal, type ProviderStatus } from '../payments/words/transaction.js';
+import { isFinal } from '../payments/words/order.js';
+import type { ProviderStatus } from '../payments/words/transaction.js';
 import type { Notifications, Payment, Proposed, ProviderView, Timeline } from './api-client.js';
 import { DECISIONS, reviewNumber, waitingResend } from './decisions.js';
 import { type Action, DECIDED } from './draft.js';
@@ -289,7 +290,7 @@ function objections({ review, method }: Payment, action: Action, records: Part<P
     );
   }
   const list = records.kind === 'ok' && records.value.list.answer === 'listed' ? records.value.list : undefined;
-  const isOver = (status: ProviderStatus) => status !== 'SUCCESSFUL' && isFinal({ method }, status);
+  const isOver = (status: ProviderStatus) => status !== 'SUCCESSFUL' && isFinal({ kind: method ?? 'payout' }, status);
   const inTheWay = list?.transactions.filter(({ status }) => action === 'resend' || !isOver(status)) ?? [];
   if (inTheWay.length > 0) {
     const shown = inTheWay.map(({ transId, status }) => `${transId} (${status})`).join(', ');

@@ -81,7 +81,7 @@ export async function startPayment(context: StartContext, request: StartRequest)
   const requestId = `${request.httpRequestId}.${randomBytes(4).toString('hex')}`;
   try {
     const { order } = request;
-    if (order.method === 'link') {
+    if (order.kind === 'link') {
       const result = await startLink(context, { ...request, order }, requestId).catch(asUndecided);
       if (result !== undefined) return result;
     } else if (await isKnown(context, request)) {
@@ -115,7 +115,7 @@ async function isKnown(context: StartContext, { order, repeatable }: StartReques
     return await askRecords(() => records.has(order.id), UNCHECKED);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    if (order.method === 'link') return false;
+    if (order.kind === 'link') return false;
     if ((await findInTemporal(context, order.id)) !== undefined) return true;
     throw error;
   }

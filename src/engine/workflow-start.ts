@@ -4,7 +4,7 @@ import { hasGivenUp } from '../payments/machine/notification.js';
 import { linesOf, markdown } from '../payments/views/describe-payment.js';
 import { amountPaidOf } from '../payments/views/to-payment.js';
 import { xaf } from '../payments/words/limits.js';
-import type { PaymentOrder } from '../payments/words/order.js';
+import { type PaymentOrder, serviceOf } from '../payments/words/order.js';
 import { isFinalPayment, type PaymentState, statusOf, transIdOf } from '../payments/words/payment-state.js';
 import { paymentSearchAttributes as attributes } from '../temporal/search-attributes.js';
 import type { PaymentInput, PaymentWorkflowType } from '../workflows/messages.js';
@@ -42,9 +42,10 @@ export function startOperation(start: WorkflowStart) {
   });
 }
 
+const WORKFLOW_TYPES = { link: 'collectByLink', direct: 'collectDirect', payout: 'payOut' } as const;
+
 export function workflowTypeOf(order: PaymentOrder): PaymentWorkflowType {
-  if (order.kind === 'payout') return 'payOut';
-  return order.method === 'link' ? 'collectByLink' : 'collectDirect';
+  return WORKFLOW_TYPES[order.kind];
 }
 
 /**
@@ -58,7 +59,7 @@ export function workflowOptions({ input, owner, taskQueue, createdAt, payment }:
     owner,
     fingerprint,
     requestId,
-    ...(order.method !== undefined && { method: order.method }),
+    ...(order.kind !== 'payout' && { method: order.kind }),
     ...(Object.keys(order.metadata).length > 0 && { metadata: order.metadata }),
   };
   return {
@@ -74,11 +75,12 @@ export function workflowOptions({ input, owner, taskQueue, createdAt, payment }:
 }
 
 function searchAttributes(
-  { kind, amount, externalId, userId }: PaymentOrder,
+  order: PaymentOrder,
   owner: string,
   createdAt: number,
   payment: PaymentState | undefined,
 ): TypedSearchAttributes {
+  const { amount, externalId, userId } = order;
   const transId = payment && transIdOf(payment);
   const amountPaid = payment && amountPaidOf(payment);
   return new TypedSearchAttributes([
@@ -87,7 +89,7 @@ function searchAttributes(
     // The workflow sets it when it changes, and a payment that is opened again may never change.
     ...(payment !== undefined && isFinalPayment(payment) ? [{ key: attributes.final, value: true }] : []),
     ...(payment !== undefined && hasGivenUp(payment.notifications) ? [{ key: attributes.givenUp, value: true }] : []),
-    { key: attributes.kind, value: kind },
+    { key: attributes.kind, value: serviceOf(order) },
     { key: attributes.amount, value: amount },
     ...(amountPaid === undefined ? [] : [{ key: attributes.amountPaid, value: amountPaid }]),
     { key: attributes.createdAt, value: createdAt },
@@ -97,7 +99,7 @@ function searchAttributes(
   ]);
 }
 
-const COLLECTIONS = { link: 'Collection by link', direct: 'Collection from a phone' } as const;
+const TITLES = { link: 'Collection by link', direct: 'Collection from a phone', payout: 'Payout' } as const;
 
 /**
  * What Temporal's Web UI shows of a payment: a title, and details in Markdown. Nothing about the payer or the
@@ -108,7 +110,7 @@ function describeOrder(
   owner: string,
   payment: PaymentState | undefined,
 ): { summary: string; details: string } {
-  const what = order.kind === 'payout' ? 'Payout' : COLLECTIONS[order.method];
+  const what = TITLES[order.kind];
   const amount = xaf(order.amount);
   const lines = [
     `**${what}** of **${amount}**`,

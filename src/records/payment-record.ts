@@ -39,7 +39,7 @@ export interface RecordContent extends EndedPayment {
 
 /** By what a payer is found: a phone number as nine digits, an e-mail address in lower case. */
 export function payersOf({ state: { order } }: RecordContent): string[] {
-  const phone = order.method === 'link' ? undefined : order.phone;
+  const phone = order.kind === 'link' ? undefined : order.phone;
   return [phone, order.email?.toLowerCase()].filter((one) => one !== undefined && one !== '') as string[];
 }
 
@@ -83,9 +83,9 @@ export function withoutPayer(record: PaymentRecord): PaymentRecord {
 function anonymous(order: PaymentOrder): PaymentOrder {
   const kept = { id: order.id, amount: order.amount, externalId: order.externalId, metadata: {} };
   if (order.kind === 'payout') return { ...kept, kind: order.kind, medium: order.medium };
-  return order.method === 'link'
-    ? { ...kept, kind: order.kind, method: order.method, expiresInMs: order.expiresInMs }
-    : { ...kept, kind: order.kind, method: order.method, phone: '', medium: order.medium };
+  return order.kind === 'link'
+    ? { ...kept, kind: order.kind, expiresInMs: order.expiresInMs }
+    : { ...kept, kind: order.kind, phone: '', medium: order.medium };
 }
 
 /** A payment whose workflow was stopped, or is gone, does nothing more: without an outcome, a person must look. */

@@ -13,7 +13,14 @@ import type { Activities } from '../activities/activities.js';
 import type { MerchantNotification } from '../activities/merchant.js';
 import { type DeliveryOutcome, HELD_BACK } from '../payments/machine/notification.js';
 import { FIRST_LOOK_MS, type SentIf } from '../payments/machine/sending.js';
-import type { DirectOrder, LinkOrder, PaymentOrder, PaymentTerms, PayoutOrder } from '../payments/words/order.js';
+import {
+  type DirectOrder,
+  type LinkOrder,
+  type PaymentOrder,
+  type PaymentTerms,
+  type PayoutOrder,
+  serviceOf,
+} from '../payments/words/order.js';
 import type { ExpiryAnswer, InitiationOutcome, ListAnswer, NoAnswer, StatusAnswer } from '../payments/words/outcome.js';
 import type { TransId } from '../payments/words/payment-id.js';
 import { DECRYPTION_FAILURE } from '../temporal/failure-converter.js';
@@ -90,14 +97,14 @@ export function activityCalls(terms: PaymentTerms) {
   const lookUp = (order: PaymentOrder): Promise<ListAnswer> =>
     answer(
       question('Look for the transaction').lookUp({
-        service: order.kind,
+        service: serviceOf(order),
         paymentId: order.id,
-        isDirect: order.method === 'direct',
+        isDirect: order.kind === 'direct',
       }),
     );
   /** Whether the payment may have been sent, though this run doesn't know it. Of a link, nobody has the address. */
   const mayHaveBeenSent = async (order: PaymentOrder): Promise<boolean> =>
-    (await mayHaveBeenReset()) || (order.method !== 'link' && !isAbsent(await lookUp(order)));
+    (await mayHaveBeenReset()) || (order.kind !== 'link' && !isAbsent(await lookUp(order)));
 
   return {
     createLink: (order: LinkOrder) =>
@@ -113,7 +120,7 @@ export function activityCalls(terms: PaymentTerms) {
       moveMoney(order, when, 'Send the payout', ({ payOut }) => payOut(order, when)),
 
     askStatus: (order: PaymentOrder, transId: TransId): Promise<StatusAnswer> =>
-      answer(question('Ask the provider for the status').paymentStatus(order.kind, transId, Date.now())),
+      answer(question('Ask the provider for the status').paymentStatus(serviceOf(order), transId, Date.now())),
     expireLink: (transId: TransId): Promise<ExpiryAnswer> => answer(question('Expire the link').expirePay(transId)),
     /** Expires a link that nobody was given, for all that this run knows. */
     expireOrphan: (transId: TransId): Promise<ExpiryAnswer> =>

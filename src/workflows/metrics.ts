@@ -1,4 +1,5 @@
 import { proxySinks, type Sinks } from '@temporalio/workflow';
+import { serviceOf } from '../payments/words/order.js';
 import type { PaymentStatus } from '../payments/words/payment.js';
 import type { PaymentKind } from '../payments/words/payment-id.js';
 import { isFinalPayment, type PaymentState, statusOf } from '../payments/words/payment-state.js';
@@ -31,11 +32,13 @@ export interface PaymentChange {
 /** The requests that make or send payments, as the provider calls them. */
 export type PaymentRequest = 'initiate-pay' | 'direct-pay' | 'payout';
 
+const REQUESTS = { link: 'initiate-pay', direct: 'direct-pay', payout: 'payout' } as const;
+
 const { payments } = proxySinks<PaymentSinks>();
 
 /** Counts a payment that was just created. */
 export function countCreated(payment: PaymentState): void {
-  payments.changed({ kind: payment.order.kind, status: statusOf(payment), isNewStatus: true });
+  payments.changed({ kind: serviceOf(payment.order), status: statusOf(payment), isNewStatus: true });
 }
 
 /** Counts what has become of a payment, if it has another status now, or an outcome. */
@@ -46,7 +49,7 @@ export function countChange(before: PaymentState, payment: PaymentState): void {
   if (!isNewStatus && !hasOutcome) return;
   const { order, createdAt } = payment;
   payments.changed({
-    kind: order.kind,
+    kind: serviceOf(order),
     status,
     isNewStatus,
     ...(hasOutcome && { outcomeAfterMs: Date.now() - createdAt }),
@@ -55,13 +58,12 @@ export function countChange(before: PaymentState, payment: PaymentState): void {
 
 /** Counts a request that ended ambiguously. */
 export function countAmbiguous({ order }: PaymentState): void {
-  const collection = order.method === 'link' ? 'initiate-pay' : 'direct-pay';
-  payments.becameAmbiguous(order.kind === 'payout' ? 'payout' : collection);
+  payments.becameAmbiguous(REQUESTS[order.kind]);
 }
 
 /** Counts a wait for the status budget. */
 export function countBudgetWait({ order }: PaymentState): void {
-  payments.waitsForBudget(order.kind);
+  payments.waitsForBudget(serviceOf(order));
 }
 
 /** Counts a notification that was given up. */

@@ -24,8 +24,7 @@ const PHONE = '677000205';
 
 const direct = (name: string): DirectOrder => ({
   id: `col_${name}` as PaymentId,
-  kind: 'collection',
-  method: 'direct',
+  kind: 'direct',
   amount: 5_000,
   phone: PHONE,
   name: 'Jane Payer',
@@ -399,7 +398,7 @@ describe.each(Object.entries(recordsServers))('the records in %s', (_, start) =>
   describe('of a payer whose data was erased', () => {
     const linkOf = (name: string): LinkOrder => {
       const { phone: _, medium: __, name: ___, ...order } = direct(name);
-      return { ...order, method: 'link', email: 'lea@example.org' };
+      return { ...order, kind: 'link', email: 'lea@example.org' };
     };
     const byPhone = (name: string) => ({ ...direct(name), phone: '677000999', email: 'lea@example.org' });
 

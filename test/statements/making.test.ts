@@ -84,7 +84,7 @@ const newId = () => `col_${randomUUID().replaceAll('-', '')}` as PaymentId;
 
 /** A link of the day that Temporal knows, paid at the checkout. */
 async function paid(amount: number): Promise<{ readonly id: PaymentId; readonly entry: Entry }> {
-  const order: LinkOrder = { kind: 'collection', method: 'link', id: newId(), amount, metadata: {} };
+  const order: LinkOrder = { kind: 'link', id: newId(), amount, metadata: {} };
   const input = { v: 1, order, terms, fingerprint: 'digest', requestId: 'request-1' } as const;
   await stack.api.client.workflow.start('collectByLink', {
     ...workflowOptions({ input, owner: 'shop', taskQueue: 'payments', createdAt: NOON }),

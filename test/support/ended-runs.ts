@@ -32,8 +32,7 @@ export const idOf = (number: number) => `col_${String(number).padStart(32, '0')}
 export function paid(number: number, closedAt: number, changes: Partial<Run> = {}): Run {
   const order: LinkOrder = {
     id: idOf(number),
-    kind: 'collection',
-    method: 'link',
+    kind: 'link',
     amount: 500,
     metadata: {},
   };

@@ -39,16 +39,14 @@ export const transId = (text: string) => text as TransId;
 
 export const linkOrder: LinkOrder = {
   id: paymentId('col_1'),
-  kind: 'collection',
-  method: 'link',
+  kind: 'link',
   amount: 5_000,
   metadata: {},
 };
 
 export const directOrder: DirectOrder = {
   id: paymentId('col_2'),
-  kind: 'collection',
-  method: 'direct',
+  kind: 'direct',
   phone: '670000000',
   amount: 5_000,
   metadata: {},
@@ -69,7 +67,7 @@ export function transactionOf(order: PaymentOrder, fields: Partial<Transaction> 
   return {
     transId: transId('T1'),
     status: 'CREATED',
-    transType: order.kind === 'collection' ? 'Collection' : 'Payout',
+    transType: order.kind === 'payout' ? 'Payout' : 'Collection',
     amount: order.amount,
     externalId: order.id,
     ...fields,
@@ -78,7 +76,7 @@ export function transactionOf(order: PaymentOrder, fields: Partial<Transaction> 
 
 /** A payment that the provider has taken at {@link START}. */
 export function begun(order: PaymentOrder, given: PaymentTerms = terms): PaymentState {
-  const link = order.method === 'link' ? 'http://pay.example/1' : undefined;
+  const link = order.kind === 'link' ? 'http://pay.example/1' : undefined;
   const outcome = { kind: 'accepted', transId: transId('T1'), link } as const;
   return step(openPayment(order, given, START), { kind: 'sent', outcome }, START).payment;
 }

@@ -225,7 +225,7 @@ export function opened(order: PaymentOrder, given: Partial<PaymentTerms> = {}): 
 
 /** A payment that the provider has taken as T1 at {@link START}. */
 export function taken(order: PaymentOrder, given: Partial<PaymentTerms> = {}): Scenario {
-  const link = order.method === 'link' ? 'http://pay.example/1' : undefined;
+  const link = order.kind === 'link' ? 'http://pay.example/1' : undefined;
   return opened(order, given).sent({ kind: 'accepted', transId: transId('T1'), link });
 }
 

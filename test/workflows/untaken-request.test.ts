@@ -23,6 +23,7 @@ import {
   WorkflowVm,
 } from '../../lab/explore/workflow-vm.js';
 import type { SentIf } from '../../src/payments/machine/sending.js';
+import { serviceOf } from '../../src/payments/words/order.js';
 import type { PaymentState } from '../../src/payments/words/payment-state.js';
 import type { EndedState } from '../../src/workflows/messages.js';
 import { workflowBundle } from '../support/bundle-workflows.js';
@@ -43,12 +44,12 @@ describe.each([
 ])('a request that moves money (%s)', (activity, order) => {
   const request = (when: SentIf) => ['activity', activity, moneyLimits(terms, when), order, when];
   const whetherReset = ['local', 'mayHaveBeenReset', askingLimits(terms), FIRST_RUN_ID];
-  const isDirect = order.method === 'direct';
+  const isDirect = order.kind === 'direct';
   const whetherListed = [
     'local',
     'lookUp',
     askingLimits(terms),
-    { service: order.kind, paymentId: order.id, isDirect },
+    { service: serviceOf(order), paymentId: order.id, isDirect },
   ];
   const unavailable = { kind: 'unavailable', reason: 'no answer' };
 

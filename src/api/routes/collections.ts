@@ -100,11 +100,11 @@ export const collectionBody = z
 /** The order that a parsed body describes. */
 export function toCollectionOrder(id: PaymentId, body: z.infer<typeof collectionBody>): LinkOrder | DirectOrder {
   if (body.method === 'link') {
-    const { expiresIn: expiresInMs, phone: _, medium: __, name: ___, ...order } = body;
-    return { id, kind: 'collection', ...order, expiresInMs };
+    const { method: kind, expiresIn: expiresInMs, phone: _, medium: __, name: ___, ...order } = body;
+    return { id, kind, ...order, expiresInMs };
   }
-  const { redirectUrl: _, expiresIn: __, ...order } = body;
-  return { id, kind: 'collection', ...order };
+  const { method: kind, redirectUrl: _, expiresIn: __, ...order } = body;
+  return { id, kind, ...order };
 }
 
 export const createCollection = authenticatedRoute({

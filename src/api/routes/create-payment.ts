@@ -261,7 +261,7 @@ function withTermsFor(order: PaymentOrder, context: ApiContext, { limits }: Call
  * @throws {ApiError} `invalid_request` with an error for each identifier that has one of them.
  */
 function refusePersonalIds(order: PaymentOrder): void {
-  const { phone = '', name = '' } = order.method === 'link' ? {} : order;
+  const { phone = '', name = '' } = order.kind === 'link' ? {} : order;
   const { email = '' } = order;
   const [mailbox = ''] = email.split('@');
   const isPhone = (id: string) => (phone !== '' && id.includes(phone)) || MOBILE_NUMBER.test(id);

@@ -1,7 +1,8 @@
+import { isFinal } from '../words/order.js';
 import type { ListAnswer, StatusAnswer } from '../words/outcome.js';
 import type { TransId } from '../words/payment-id.js';
 import { type Check, type Ended, namedIn, type PaymentState, transIdOf } from '../words/payment-state.js';
-import { isFinal, type Transaction } from '../words/transaction.js';
+import type { Transaction } from '../words/transaction.js';
 import { disagreement, mayBeOwn, ownAmong } from './matching.js';
 import { backoff, pauseAfter } from './polling.js';
 import { holdForReview, inPhase, isOpen, isOver, noteOther, withShown } from './transitions.js';
@@ -147,7 +148,7 @@ export function contradicted(payment: PaymentState, ended: Ended, transaction: T
   // Had the provider said so before, the decision would have been refused.
   if (isDecided && status !== 'SUCCESSFUL' && !isOver(payment, status)) {
     const open =
-      payment.order.method === 'link'
+      payment.order.kind === 'link'
         ? `its link ${transId} can still be paid`
         : `the provider says that ${transId} is ${status}`;
     return holdForReview(payment, `${DECIDED}, but ${open}`, now);

@@ -1,3 +1,4 @@
+import { isFinal } from '../words/order.js';
 import type { ExpiryAnswer, StatusAnswer } from '../words/outcome.js';
 import type { FailureCode } from '../words/payment.js';
 import {
@@ -9,7 +10,7 @@ import {
   type PaymentState,
   pursuitOf,
 } from '../words/payment-state.js';
-import { isFinal, type ProviderStatus, type Transaction } from '../words/transaction.js';
+import type { ProviderStatus, Transaction } from '../words/transaction.js';
 import { disagreement } from './matching.js';
 import { reportedPaidUntil } from './paid-reports.js';
 import { recordPoll, retryDelay } from './polling.js';

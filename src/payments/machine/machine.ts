@@ -333,7 +333,7 @@ function objectionToExpiry(payment: PaymentState, now: number): Refusal | undefi
     return { type: 'NotExpirable', words: `the payment is ${phase.status} already` };
   }
   if (phase.kind === 'waiting') return objectionToWithdrawal(payment, phase);
-  if (order.method !== 'link') return { type: 'NotALink', words: 'only a payment link can be expired' };
+  if (order.kind !== 'link') return { type: 'NotALink', words: 'only a payment link can be expired' };
   if (phase.kind === 'sending' || phase.kind === 'searching') {
     return { type: 'NotInitiated', words: 'the provider has not made the link yet' };
   }

@@ -1,11 +1,12 @@
 import { xaf } from '../words/limits.js';
 import type { PaymentOrder } from '../words/order.js';
+import type { PaymentKind } from '../words/payment-id.js';
 import type { KnownDifference } from '../words/payment-state.js';
 import { PROVIDER_STATUSES, type Transaction, type TransType } from '../words/transaction.js';
 
 /** The provider's word for the direction of an order. */
-export function transTypeOf(order: Pick<PaymentOrder, 'kind'>): TransType {
-  return { collection: 'Collection', payout: 'Payout' }[order.kind] as TransType;
+export function transTypeOf({ kind }: { readonly kind: PaymentKind | PaymentOrder['kind'] }): TransType {
+  return kind === 'payout' ? 'Payout' : 'Collection';
 }
 
 /**
@@ -67,7 +68,7 @@ export function disagreement(order: PaymentOrder, transaction: Transaction): str
 }
 
 function possibleStatuses(order: PaymentOrder): readonly string[] {
-  return order.method === 'link' ? PROVIDER_STATUSES : PROVIDER_STATUSES.filter((status) => status !== 'EXPIRED');
+  return order.kind === 'link' ? PROVIDER_STATUSES : PROVIDER_STATUSES.filter((status) => status !== 'EXPIRED');
 }
 
 /** Whether a transaction names nobody but the payment. */

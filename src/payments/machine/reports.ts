@@ -1,7 +1,8 @@
+import { isFinal } from '../words/order.js';
 import type { StatusAnswer } from '../words/outcome.js';
 import type { TransId } from '../words/payment-id.js';
 import { type Ended, isKnown, type PaymentState, pursuitOf, type Report, transIdOf } from '../words/payment-state.js';
-import { isFinal, type ProviderStatus, type Transaction } from '../words/transaction.js';
+import type { ProviderStatus, Transaction } from '../words/transaction.js';
 import { contradicted, unprovenBy } from './ended.js';
 import { knownDifference } from './evidence.js';
 import { applyTransaction } from './following.js';
@@ -246,7 +247,7 @@ function isLookedFor(payment: PaymentState): boolean {
  */
 function adopt(payment: PaymentState, transaction: Transaction, now: number): PaymentState {
   const { transId, status } = transaction;
-  if (payment.order.method === 'link' && !canMoveMoney(payment, status)) return withNoted(payment, [transaction]);
+  if (payment.order.kind === 'link' && !canMoveMoney(payment, status)) return withNoted(payment, [transaction]);
   const wrong = knownDifference(payment, transId)?.words;
   if (wrong !== undefined) return holdForReview(withOthers(payment, [transaction]), wrong, now);
   // The list may not have been read. It is read at the end, in case the request was accepted twice.

@@ -161,7 +161,7 @@ function objectionToHaste(payment: PaymentState, resolution: Resolution, now: nu
     // No force expires such a link.
     if (
       decision.action === 'fail' &&
-      payment.order.method === 'link' &&
+      payment.order.kind === 'link' &&
       first !== UNNAMED &&
       ownReportedPaid(payment, now).includes(first)
     ) {
@@ -259,7 +259,7 @@ export function onStatusWhileDeciding(
   if (isOver(payment, status)) {
     return asks(payment, { ...deciding, next: 'list', alive: [], isUnanswered: false });
   }
-  return status === 'SUCCESSFUL' || payment.order.method !== 'link'
+  return status === 'SUCCESSFUL' || payment.order.kind !== 'link'
     ? back(payment, deciding, `the provider says that ${transId} is ${status}`)
     : asks(payment, { ...deciding, next: 'list', alive: [transId], moving: [...deciding.moving, transId] });
 }
@@ -373,7 +373,7 @@ export function onListedWhileDeciding(
   const isPaid =
     moving.some(({ status }) => status === 'SUCCESSFUL') || alive.some((transId) => mayBePaid(payment, transId, now));
   if (alive.length === 0) return failUnlessHidden(payment, deciding, own, now);
-  if (isPaid || payment.order.method !== 'link' || deciding.rounds >= MAX_ROUNDS) {
+  if (isPaid || payment.order.kind !== 'link' || deciding.rounds >= MAX_ROUNDS) {
     const reported = alive.find((transId) => reportedPaidUntil(payment, transId, now) !== undefined);
     const words =
       reported === undefined || moving.some(({ status }) => status === 'SUCCESSFUL')
@@ -390,7 +390,7 @@ export function onListedWhileDeciding(
 /** What the provider has shown: nothing is sent beside it. A link that has ended stands in nobody's way. */
 function shownBefore(payment: PaymentState): OtherTransaction | undefined {
   const { others, order } = payment;
-  return others.find(({ status }) => order.method !== 'link' || !isOver(payment, status));
+  return others.find(({ status }) => order.kind !== 'link' || !isOver(payment, status));
 }
 
 /**
@@ -582,7 +582,7 @@ function fail(payment: PaymentState, deciding: Deciding, own: readonly Transacti
   const ownId = transIdOf(payment);
   const difference = knownDifference(payment, ownId);
   // A link can still be paid after FAILED.
-  const unpaid = payment.order.method === 'link' ? 'EXPIRED' : 'FAILED';
+  const unpaid = payment.order.kind === 'link' ? 'EXPIRED' : 'FAILED';
   // What has ended is kept in mind, too: an old answer may show it as it was.
   const seen = withNoted(
     payment,

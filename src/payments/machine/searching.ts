@@ -65,7 +65,7 @@ const UNREAD_MS = 24 * HOUR_MS;
 function judge(payment: PaymentState, { doubt }: Searching, answer: ListAnswer, now: number): Verdict {
   const isOver = now >= graceEnd(payment, doubt);
   const unknown = describeDoubt(doubt.reason);
-  const isLink = payment.order.method === 'link';
+  const isLink = payment.order.kind === 'link';
   if (answer.kind !== 'listed') {
     const why = `${unknown}, and the payment couldn't be looked up`;
     // Nobody has such a link: it ends, or is made again, by itself once the provider can be read. So does what surely
@@ -270,7 +270,7 @@ export function endUnlessNamed(
   const [named] = namedIn(payment);
   if (named === undefined) return end(payment, outcome, now);
   const reason = `${outcome.reason}; but a notification names ${named} as its transaction`;
-  return payment.order.method === 'link'
+  return payment.order.kind === 'link'
     ? searchAfterReset(payment, reason, now)
     : endIfAbsent(payment, outcome, reason, now);
 }

@@ -77,7 +77,7 @@ export function onSent(payment: PaymentState, phase: Sending, outcome: Initiatio
     case 'throttled': {
       // It may have been taken: one who decides in haste is told from when on the list shows that.
       const { sends, order } = payment;
-      const isDoubtful = sends.isDoubtful || order.method !== 'link';
+      const isDoubtful = sends.isDoubtful || order.kind !== 'link';
       const known = { ...payment, sends: { ...sends, lastAt: now, isDoubtful } };
       return onUnsent(known, phase, 'throttled', outcome.reason, now, outcome.retryAfterMs);
     }
@@ -102,7 +102,7 @@ function onRejected(payment: PaymentState, { doubt, unsent }: Sending, message: 
   const failureCode = 'rejected_by_provider';
   const outcome = { status: 'FAILED', reason: message, failureCode, rejection: message } as const;
   const isFirst = doubt === undefined && unsent === undefined;
-  if (isFirst || payment.order.method === 'link') return endUnlessNamed(payment, outcome, now);
+  if (isFirst || payment.order.kind === 'link') return endUnlessNamed(payment, outcome, now);
   if (doubt === undefined)
     return endIfAbsent(payment, outcome, `${unsent?.reason}; sent again, and rejected: ${message}`, now);
   const reason = `${doubt.reason}; sent once more, and rejected: ${message}`;
@@ -117,8 +117,8 @@ function onAmbiguous(
   now: number,
 ): PaymentState {
   const known = shown.length === 0 ? payment : withOthers(payment, ownAmong(payment.order, shown));
-  const since = doubt !== undefined && payment.order.method === 'link' ? doubt.since : now;
-  const lookUps = payment.order.method === 'link' ? payment.sends.count : 0;
+  const since = doubt !== undefined && payment.order.kind === 'link' ? doubt.since : now;
+  const lookUps = payment.order.kind === 'link' ? payment.sends.count : 0;
   // What is shown right before it is sent keeps it from being sent: a decision to send it wasn't carried out.
   const undecided = shown.length === 0 ? known : withoutDecision(known, cause);
   return search(undecided, { reason, since, ...(isReset && { isReset }) }, now, lookUps);
@@ -143,7 +143,7 @@ function onUnsent(
     since: isSameKind ? before.since : now,
   };
   // A throttled request is looked up first. Of money, the list has to have had the time to show it.
-  const listedAfter = hold === 'throttled' && payment.order.method !== 'link' ? LISTED_AFTER_MS : 0;
+  const listedAfter = hold === 'throttled' && payment.order.kind !== 'link' ? LISTED_AFTER_MS : 0;
   const until = now + Math.max(sendAgainDelay(unsent, retryAfterMs), listedAfter);
   const waiting: Waiting = { kind: 'waiting', cause, doubt, unsent, until };
   return isPatienceOver(payment, unsent, now) && !unsent.wasThrottled
@@ -164,7 +164,7 @@ export function patienceEnd({ terms }: PaymentState, { hold, begunAt, since }: U
 function giveUp(payment: PaymentState, waiting: Waiting, now: number): PaymentState {
   const { cause, doubt, unsent } = waiting;
   const { reason, hold } = unsent;
-  const isLink = payment.order.method === 'link';
+  const isLink = payment.order.kind === 'link';
   // Each try surely came to nothing, but for an operator who may have said so by hand: the list has the last word.
   if (hold === 'unchecked' && doubt === undefined && unsent.wasTried && !isLink) {
     return endIfAbsent(payment, unsentOutcome(reason), reason, now);
@@ -226,7 +226,7 @@ function searchUnderReview(
  */
 export function isLookedUpFirst(payment: PaymentState, { doubt, unsent }: Waiting): boolean {
   const isInQuestion = doubt !== undefined || namedIn(payment).length > 0;
-  return unsent.wasThrottled === true || (isInQuestion && payment.order.method !== 'link');
+  return unsent.wasThrottled === true || (isInQuestion && payment.order.kind !== 'link');
 }
 
 /** Sends the payment when its pause is over, unless it is looked up first. */
@@ -248,7 +248,7 @@ export function onNamedBeforeSending(payment: PaymentState, sending: Sending, na
  * another would be made.
  */
 export function onNamedWhileWaiting(payment: PaymentState, waiting: Waiting, now: number): PaymentState {
-  if (payment.order.method === 'link' || !isLookedUpFirst(payment, waiting)) return payment;
+  if (payment.order.kind === 'link' || !isLookedUpFirst(payment, waiting)) return payment;
   return inPhase(payment, { ...waiting, until: Math.min(waiting.until, now) });
 }
 
@@ -259,7 +259,7 @@ function recall(
   named: Named,
   now: number,
 ): PaymentState {
-  if (payment.order.method === 'link') return payment;
+  if (payment.order.kind === 'link') return payment;
   if (cause === 'operator' && doubt !== undefined) {
     const why = `a notification names ${named} as its transaction, so it was not sent once more`;
     return searchUnderReview(withoutDecision(payment, cause), doubt, `${describeDoubt(doubt.reason)}; ${why}`, now);
@@ -301,7 +301,7 @@ export function onListedWhileWaiting(
     const next = { ...unsent, tries: unsent.tries + 1 };
     return inPhase(payment, { ...waiting, unsent: next, until: now + sendAgainDelay(next) });
   }
-  const isLink = payment.order.method === 'link';
+  const isLink = payment.order.kind === 'link';
   // A link that has expired has been dealt with: another can be made.
   const listed = isLink ? answer.transactions.filter(({ status }) => status !== 'EXPIRED') : answer.transactions;
   const finding = findOwn(payment.order, listed);

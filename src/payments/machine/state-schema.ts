@@ -56,16 +56,14 @@ const orderFields = {
 };
 const linkOrder = object({
   ...orderFields,
-  kind: z.literal('collection'),
-  method: z.literal('link'),
+  kind: z.literal('link'),
   email: optional(text()),
   redirectUrl: optional(text()),
   expiresInMs: optional(count),
 });
 const directOrder = object({
   ...orderFields,
-  kind: z.literal('collection'),
-  method: z.literal('direct'),
+  kind: z.literal('direct'),
   phone: text(),
   medium: optional(z.enum(PHONE_MEDIUMS)),
   name: optional(text()),
@@ -74,13 +72,12 @@ const directOrder = object({
 const payoutOrder = object({
   ...orderFields,
   kind: z.literal('payout'),
-  method: optional(z.undefined()),
   phone: optional(text()),
   medium: optional(z.enum(MEDIUMS)),
   name: optional(text()),
   email: optional(text()),
 });
-const order = typed<PaymentOrder>()(z.union([linkOrder, directOrder, payoutOrder]));
+const order = typed<PaymentOrder>()(union('kind', [linkOrder, directOrder, payoutOrder]));
 
 const terms = typed<PaymentTerms>()(
   object({

@@ -1,4 +1,5 @@
 import type { Decision, Force, Rejection, Resolution } from '../words/decision.js';
+import { isFinal } from '../words/order.js';
 import type { ExpiryAnswer, InitiationOutcome, ListAnswer, StatusAnswer } from '../words/outcome.js';
 import type { TransId } from '../words/payment-id.js';
 import {
@@ -21,7 +22,7 @@ import {
   type Verifying,
 } from '../words/payment-state.js';
 import { HOUR_MS } from '../words/time.js';
-import { isFinal, type ProviderStatus, type Transaction } from '../words/transaction.js';
+import type { ProviderStatus, Transaction } from '../words/transaction.js';
 import { ownerOf } from './matching.js';
 import type { DeliveryOutcome } from './notification.js';
 import { reportedPaidUntil } from './paid-reports.js';
@@ -190,7 +191,7 @@ export function done(payment: PaymentState, request: number): Change {
  */
 export function aboutToSend(payment: PaymentState, cause: SendCause, doubt: Doubt | undefined): PaymentState {
   const { sends, order } = payment;
-  const isDoubtful = cause === 'operator' || (cause === 'policy' && order.method !== 'link');
+  const isDoubtful = cause === 'operator' || (cause === 'policy' && order.kind !== 'link');
   return {
     ...payment,
     sends: {
@@ -271,7 +272,7 @@ export function follow(
   const before = transIdOf(payment);
   const facts = before === undefined || before === transId ? payment.facts : sharedFacts(payment.facts);
   const isReported = reports.open.some((report) => report.transId === transId);
-  const lifetime = order.method === 'link' ? (order.expiresInMs ?? terms.linkLifetimeMs) : undefined;
+  const lifetime = order.kind === 'link' ? (order.expiresInMs ?? terms.linkLifetimeMs) : undefined;
   const expiresAt = lifetime === undefined ? undefined : (facts.expiresAt ?? now + lifetime);
   const known = payment.others.find((other) => other.transId === transId);
   return {
@@ -440,7 +441,7 @@ export function checksFrom(now: number): Check[] {
 
 /** Whether a transaction has moved money or still can. A link that nobody was given can't be paid. */
 export function canMoveMoney({ order }: PaymentState, status: ProviderStatus): boolean {
-  return order.method === 'link'
+  return order.kind === 'link'
     ? status === 'SUCCESSFUL' || status === 'PENDING'
     : status !== 'FAILED' && status !== 'EXPIRED';
 }
@@ -496,7 +497,7 @@ export function latestOf(
   if (known === undefined) return status;
   const isOld =
     (known.status === 'SUCCESSFUL' && !isOver(payment, status)) ||
-    (payment.order.method === 'link' && status === 'CREATED');
+    (payment.order.kind === 'link' && status === 'CREATED');
   return isOld ? known.status : status;
 }
 

@@ -3,6 +3,7 @@ import { objectionToRecall } from '../machine/sending.js';
 import { matchedTransId } from '../machine/transitions.js';
 import { type Force, isForced, type Proposal, type Rejected, type Resolved } from '../words/decision.js';
 import { CURRENCY } from '../words/limits.js';
+import { serviceOf } from '../words/order.js';
 import type {
   Payment,
   PaymentResolution,
@@ -32,8 +33,8 @@ export function toPayment(state: PaymentState): Payment {
   return {
     id: order.id,
     object: 'payment',
-    kind: order.kind,
-    method: order.method,
+    kind: serviceOf(order),
+    method: order.kind === 'payout' ? undefined : order.kind,
     status: statusOf(state),
     final: isFinalPayment(state),
     amount: order.amount,
@@ -50,9 +51,9 @@ export function toPayment(state: PaymentState): Payment {
     review: review && toReview(state, review),
     resolution: state.resolved && toResolution(state, state.resolved),
     // It is empty once it was erased.
-    phone: order.method === 'link' || !order.phone ? undefined : masked(order.phone),
+    phone: order.kind === 'link' || !order.phone ? undefined : masked(order.phone),
     message: order.message,
-    redirectUrl: order.method === 'link' ? order.redirectUrl : undefined,
+    redirectUrl: order.kind === 'link' ? order.redirectUrl : undefined,
     externalId: order.externalId,
     userId: order.userId,
     metadata: order.metadata,

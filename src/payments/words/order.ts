@@ -1,5 +1,5 @@
 import { PAYMENT_KINDS, type PaymentId, type PaymentKind } from './payment-id.js';
-import type { Medium, PhoneMedium } from './transaction.js';
+import type { Medium, PhoneMedium, ProviderStatus } from './transaction.js';
 
 /** How a collection reaches the payer: a hosted checkout page, or a request on the payer's phone. */
 export type CollectionMethod = 'link' | 'direct';
@@ -16,8 +16,7 @@ interface OrderCommon {
 }
 
 export interface LinkOrder extends OrderCommon {
-  readonly kind: 'collection';
-  readonly method: 'link';
+  readonly kind: 'link';
   readonly email?: string | undefined;
   readonly redirectUrl?: string | undefined;
   /** ms from creation; at most the provider's 24 h. Absent: the setting LINK_LIFETIME. */
@@ -25,8 +24,7 @@ export interface LinkOrder extends OrderCommon {
 }
 
 export interface DirectOrder extends OrderCommon {
-  readonly kind: 'collection';
-  readonly method: 'direct';
+  readonly kind: 'direct';
   readonly phone: string;
   readonly medium?: PhoneMedium | undefined;
   readonly name?: string | undefined;
@@ -35,7 +33,6 @@ export interface DirectOrder extends OrderCommon {
 
 export interface PayoutOrder extends OrderCommon {
   readonly kind: 'payout';
-  readonly method?: undefined;
   /** Required unless the medium is `platform`. */
   readonly phone?: string | undefined;
   readonly medium?: Medium | undefined;
@@ -46,6 +43,22 @@ export interface PayoutOrder extends OrderCommon {
 
 /** What a merchant asks for: the whole of it, checked, before anything was sent. */
 export type PaymentOrder = LinkOrder | DirectOrder | PayoutOrder;
+
+export type OrderKind = PaymentOrder['kind'];
+
+/** The provider's service that takes the order, which is the payment's `kind` in the API. */
+export function serviceOf({ kind }: Pick<PaymentOrder, 'kind'>): Service {
+  return kind === 'payout' ? 'payout' : 'collection';
+}
+
+/**
+ * Whether the provider will never move a transaction on from this status. A link's payer may try again after FAILED,
+ * so a link ends as SUCCESSFUL or EXPIRED; a direct payment and a payout end as SUCCESSFUL or FAILED.
+ */
+export function isFinal(order: Pick<PaymentOrder, 'kind'>, status: ProviderStatus): boolean {
+  if (status === 'SUCCESSFUL') return true;
+  return order.kind === 'link' ? status === 'EXPIRED' : status === 'FAILED';
+}
 
 /** What to do when a money-moving POST was ambiguous and no transaction is found: ask a person, or send once more. */
 export type AmbiguousPolicy = 'review' | 'resend';

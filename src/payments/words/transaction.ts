@@ -41,12 +41,3 @@ export interface SearchedTransaction extends Transaction {
   /** When it was initiated, as the provider says it: such as `2026-11-21`, in a time zone that it doesn't name. */
   readonly dateInitiated?: string | undefined;
 }
-
-/**
- * Whether the provider will never move a transaction on from this status. A link's payer may try again after FAILED,
- * so a link ends as SUCCESSFUL or EXPIRED; a direct payment and a payout end as SUCCESSFUL or FAILED.
- */
-export function isFinal(order: { readonly method?: 'link' | 'direct' | undefined }, status: ProviderStatus): boolean {
-  if (status === 'SUCCESSFUL') return true;
-  return order.method === 'link' ? status === 'EXPIRED' : status === 'FAILED';
-}

@@ -46,28 +46,28 @@ describe('An exploration', () => {
     const [, picture = ''] = /```mermaid\nstateDiagram-v2([^`]*)```/.exec(guide) ?? [];
     // Ways of a few payments, which the exploration above may not come to.
     const links = calmSettingOf({
-      method: 'link',
+      kind: 'link',
       requests: new Set(['expire']),
       allowance: { requests: 1, resets: 1 },
     });
     const inDoubt = calmSettingOf({
-      method: 'payout',
+      kind: 'payout',
       troubles: new Set(['ambiguous']),
       allowance: { troubles: 1, notifications: 1 },
     });
     const throttled = calmSettingOf({
-      method: 'link',
+      kind: 'link',
       troubles: new Set(['ambiguous', 'throttledPost']),
       allowance: { troubles: 2 },
     });
     const resent = calmSettingOf({
-      method: 'payout',
+      kind: 'payout',
       troubles: new Set(['ambiguous', 'unauthorized', 'rejected']),
       decisions: new Set(['resend']),
       allowance: { troubles: 2, decisions: 2 },
     });
     const heldBack = calmSettingOf({
-      method: 'payout',
+      kind: 'payout',
       troubles: new Set(['throttledPost']),
       foreign: ['others'],
       allowance: { troubles: 1, notifications: 1 },

@@ -61,7 +61,7 @@ const plain = (_key: string, value: unknown) => (value instanceof Set ? [...valu
 
 describe('A world that tells the merchant before Temporal has recorded what it tells', () => {
   const world = calmSettingOf({
-    method: 'payout',
+    kind: 'payout',
     troubles: new Set(['notSent', 'workerLost']),
     requests: new Set(['expire']),
     allowance: { troubles: 2, requests: 1 },

@@ -17,91 +17,91 @@ export interface Mutant extends Change {
 const world = (changes: Parameters<typeof calmSettingOf>[0]): Setting => calmSettingOf(changes);
 
 const inDoubt = world({
-  method: 'payout',
+  kind: 'payout',
   troubles: new Set(['ambiguous']),
   allowance: { troubles: 1 },
 });
 const inDoubtAndResent = world({
-  method: 'payout',
+  kind: 'payout',
   terms: { ambiguousPolicy: 'resend' },
   troubles: new Set(['ambiguous', 'silence', 'rejected']),
   allowance: { troubles: 3 },
 });
 const sentBefore = world({
-  method: 'payout',
+  kind: 'payout',
   terms: { ambiguousPolicy: 'resend' },
   troubles: new Set(['flappingList']),
   wasSentBefore: true,
   allowance: { troubles: 3 },
 });
 const takenTwice = world({
-  method: 'payout',
+  kind: 'payout',
   troubles: new Set(['takenTwice']),
   allowance: { troubles: 1 },
 });
 const operators = world({
-  method: 'payout',
+  kind: 'payout',
   troubles: new Set(['ambiguous', 'takenTwice', 'silence', 'flappingList']),
   decisions: new Set(['resend', 'fail', 'match', 'insist']),
   allowance: { troubles: 2, decisions: 1 },
 });
 const insisting = world({
-  method: 'payout',
+  kind: 'payout',
   troubles: new Set(['silence', 'flappingList']),
   decisions: new Set(['fail', 'insist']),
   allowance: { troubles: 2, decisions: 1 },
 });
 const liars = world({
-  method: 'payout',
+  kind: 'payout',
   troubles: new Set(['ambiguous']),
   foreign: ['silent', 'others', 'othersUser', 'both', 'nameless'],
   decisions: new Set(['fail', 'match', 'insist', 'foreign']),
   allowance: { troubles: 1, notifications: 1, decisions: 1 },
 });
 const afterTheEnd = world({
-  method: 'payout',
+  kind: 'payout',
   troubles: new Set(['turn', 'unknownStatus', 'olderStatus']),
   requests: new Set(['recheck']),
   allowance: { troubles: 2, notifications: 1, requests: 1 },
 });
 const wrongAmounts = world({
-  method: 'payout',
+  kind: 'payout',
   troubles: new Set(['wrongAmount', 'fieldsLeftOut']),
   decisions: new Set(['fail', 'match', 'insist']),
   allowance: { troubles: 2, decisions: 1 },
 });
 const refusedQuestions = world({
-  method: 'payout',
+  kind: 'payout',
   troubles: new Set(['throttled', 'ambiguous']),
   foreign: ['silent'],
   allowance: { troubles: 2, notifications: 2 },
 });
 const oldAnswers = world({
-  method: 'link',
+  kind: 'link',
   troubles: new Set(['wrongAmount', 'olderStatus', 'takenTwice']),
   decisions: new Set(['fail', 'match', 'insist']),
   allowance: { troubles: 2, decisions: 1, resets: 1 },
 });
 const links = world({
-  method: 'link',
+  kind: 'link',
   troubles: new Set(['ambiguous', 'takenTwice', 'silence']),
   decisions: new Set(['match', 'fail', 'insist']),
   allowance: { troubles: 2, decisions: 1 },
 });
 const linksExpired = world({
-  method: 'link',
+  kind: 'link',
   requests: new Set(['expire']),
   troubles: new Set(['expiryLost', 'noAnswer']),
   allowance: { troubles: 1, requests: 1 },
 });
 const unsent = world({
-  method: 'payout',
+  kind: 'payout',
   troubles: new Set(['unauthorized', 'notSent', 'throttledPost', 'unchecked']),
   requests: new Set(['expire']),
   allowance: { troubles: 4, requests: 1 },
 });
 const twoPeople = world({
-  method: 'payout',
+  kind: 'payout',
   terms: TWO_PEOPLE,
   troubles: new Set(['ambiguous']),
   decisions: new Set(['resend', 'fail', 'insist', 'second']),
@@ -110,7 +110,7 @@ const twoPeople = world({
 
 /** The order is below the limit for one person, and the transaction that is there is above it. */
 const largerThanOrdered = world({
-  method: 'payout',
+  kind: 'payout',
   terms: { secondPersonAbove: 5_000 },
   troubles: new Set(['ambiguous', 'wrongAmount']),
   decisions: new Set(['fail', 'match', 'insist', 'second']),
@@ -118,7 +118,7 @@ const largerThanOrdered = world({
 });
 
 const namedAlone = world({
-  method: 'payout',
+  kind: 'payout',
   troubles: new Set(['throttledPost', 'notSent', 'rejected']),
   requests: new Set(['expire']),
   namesAlone: true,
@@ -143,7 +143,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: "  return ownerOf(order.id, transaction) === 'disputed';\n",
     replace: '  return order.id === transaction.transId;\n',
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       terms: { ambiguousPolicy: 'resend' },
       troubles: new Set(['ambiguous', 'disputedList']),
       allowance: { troubles: 2 },
@@ -184,7 +184,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: '  const isFirst = doubt === undefined && unsent === undefined;\n',
     replace: '  const isFirst = doubt === undefined;\n',
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       troubles: new Set(['throttledPost']),
       rejectsRepeated: true,
       retryAfterMs: 1_000,
@@ -203,7 +203,7 @@ export const MUTANTS: readonly Mutant[] = [
   const refusal = objectionTo(payment, event, now);
 `,
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       troubles: new Set(['ambiguous']),
       decisions: new Set(['resend', 'fail', 'insist']),
       allowance: { troubles: 2, decisions: 2 },
@@ -245,7 +245,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: '  const checks = [...phase.checks.filter(({ at }) => at <= now), ...checksFrom(now)];',
     replace: '  const { checks } = phase;',
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       troubles: new Set(['doubledLater', 'silence']),
       allowance: { troubles: 2, notifications: 1 },
     }),
@@ -259,7 +259,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: '      if (unanswered >= MAX_UNANSWERED) return',
     replace: '      if (unanswered >= Number.POSITIVE_INFINITY) return',
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       troubles: new Set(['rejected']),
       foreign: ['silent'],
       allowance: { troubles: 1, notifications: 1 },
@@ -273,7 +273,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'report.nextAt < first.nextAt ?',
     replace: 'report.unanswered > first.unanswered ?',
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       troubles: new Set(['turn']),
       foreign: ['silent'],
       allowance: { troubles: 1, notifications: 2 },
@@ -296,7 +296,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'review === phase.number',
     replace: 'review <= phase.number',
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       troubles: new Set(['ambiguous', 'silence', 'takenTwice']),
       decisions: new Set(['match', 'outdated']),
       allowance: { troubles: 2, decisions: 2, notifications: 1 },
@@ -316,10 +316,10 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'what is sent once more after a pause is looked up first',
     file: 'sending.ts',
-    find: "  return unsent.wasThrottled === true || (isInQuestion && payment.order.method !== 'link');",
+    find: "  return unsent.wasThrottled === true || (isInQuestion && payment.order.kind !== 'link');",
     replace: '  return unsent.wasThrottled === true;',
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       terms: { ambiguousPolicy: 'resend' },
       troubles: new Set(['ambiguous', 'unauthorized']),
       allowance: { troubles: 2 },
@@ -330,10 +330,10 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a notification that names a transaction keeps the payment from being sent once more',
     file: 'sending.ts',
-    find: "  if (payment.order.method === 'link') return payment;\n  if (cause === 'operator'",
-    replace: "  if (payment.order.method !== undefined || true) return payment;\n  if (cause === 'operator'",
+    find: "  if (payment.order.kind === 'link') return payment;\n  if (cause === 'operator'",
+    replace: "  if (payment.order.kind !== undefined || true) return payment;\n  if (cause === 'operator'",
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       terms: { ambiguousPolicy: 'resend' },
       troubles: new Set(['ambiguous']),
       foreign: ['unknown'],
@@ -348,7 +348,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: "      byPolicy: sends.byPolicy || cause !== 'order',",
     replace: "      byPolicy: sends.byPolicy || cause === 'policy',",
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       terms: { ambiguousPolicy: 'resend' },
       troubles: new Set(['ambiguous', 'silence']),
       decisions: new Set(['resend']),
@@ -421,7 +421,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: "            at: quiet(payment, now),\n            todo: { kind: 'expire', transId: orphan, isOrphan: true },",
     replace: "            at: now,\n            todo: { kind: 'expire', transId: orphan, isOrphan: true },",
     setting: world({
-      method: 'link',
+      kind: 'link',
       troubles: new Set(['takenTwice', 'throttled']),
       allowance: { troubles: 2 },
     }),
@@ -521,7 +521,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: '    const known = shownBefore(payment);\n    if (finding',
     replace: '    const known = undefined as OtherTransaction | undefined;\n    if (finding',
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       troubles: new Set(['ambiguous', 'flappingList']),
       decisions: new Set(['resend']),
       allowance: { troubles: 2, decisions: 2 },
@@ -535,7 +535,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: '  const transactions = [...listed, ...leftOut(payment, answer.transactions)];',
     replace: '  const transactions = listed;',
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       troubles: new Set(['ambiguous', 'flappingList']),
       decisions: new Set(['resend', 'insist']),
       allowance: { troubles: 3, decisions: 2 },
@@ -558,7 +558,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: '  const own = isRecheck && ended.transId !== undefined ? [ended.transId] : [];',
     replace: '  const own: TransId[] = [];',
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       troubles: new Set(['noAnswer', 'flappingList']),
       requests: new Set(['recheck']),
       allowance: { troubles: 2, requests: 1 },
@@ -572,7 +572,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: '  if (mayBeReset) return searchAfterReset(payment, reason, now);',
     replace: '  if (now < 0) return searchAfterReset(payment, reason, now);',
     setting: world({
-      method: 'link',
+      kind: 'link',
       troubles: new Set(['ambiguous']),
       allowance: { troubles: 1, resets: 1 },
       isMarked: true,
@@ -586,7 +586,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: `const tolerant = wrong === undefined ? payment : { ...payment, tolerated: wrong };`,
     replace: `const tolerant = payment;`,
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       troubles: new Set(['ambiguous', 'wrongAmount', 'noAnswer']),
       decisions: new Set(['match', 'insist']),
       allowance: { troubles: 3, decisions: 1 },
@@ -600,7 +600,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'one.transId === transIdOf(known) ? withShown(known, one.transId, one.status) :',
     replace: 'one.transId === transIdOf(known) ? known :',
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       troubles: new Set(['wrongAmount', 'silence']),
       decisions: new Set(['fail', 'insist']),
       allowance: { troubles: 2, decisions: 1 },
@@ -614,7 +614,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: '    ...(known === undefined ? payment : withShown(payment, transId, known.status)),\n',
     replace: '    ...payment,\n',
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       troubles: new Set(['takenTwice', 'olderStatus', 'silence']),
       decisions: new Set(['match', 'fail', 'insist']),
       allowance: { troubles: 3, decisions: 2 },
@@ -629,7 +629,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: '  const reviewed = searchUnderReview(withoutDecision(payment, cause), doubt, reason, now);',
     replace: '  const reviewed = payment;',
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       troubles: new Set(['ambiguous', 'unauthorized']),
       decisions: new Set(['resend']),
       allowance: { troubles: 2, decisions: 2 },
@@ -640,10 +640,10 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'money that was throttled is looked up when the list has had the time to show it',
     file: 'sending.ts',
-    find: "hold === 'throttled' && payment.order.method !== 'link' ? LISTED_AFTER_MS : 0;",
+    find: "hold === 'throttled' && payment.order.kind !== 'link' ? LISTED_AFTER_MS : 0;",
     replace: '0;',
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       retryAfterMs: 1_000,
       troubles: new Set(['throttledPost']),
       allowance: { troubles: 1 },
@@ -657,7 +657,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: "answer.kind === 'found' ? ownOf(payment, answer.transaction) : [];\n    return backNoting",
     replace: '[];\n    return backNoting',
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       troubles: new Set(['takenTwice']),
       decisions: new Set(['match']),
       allowance: { troubles: 1, decisions: 1, notifications: 1 },
@@ -672,7 +672,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: '  return !isOver(payment, status) && !own.some(',
     replace: "  return (status === 'PENDING' || status === 'SUCCESSFUL') && !own.some(",
     setting: world({
-      method: 'link',
+      kind: 'link',
       troubles: new Set(['ambiguous', 'flappingList']),
       decisions: new Set(['fail']),
       allowance: { troubles: 2, decisions: 1, resets: 1 },
@@ -695,7 +695,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: '  return oldest === undefined ? now : oldest.at + STATUS_WINDOW_MS + 1;',
     replace: '  return oldest === undefined ? now : now;',
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       terms: QUICK_TERMS,
       troubles: new Set(['noAnswer']),
       requests: new Set(['refresh']),
@@ -710,7 +710,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'STATUS_CALLS_BUDGETED = STATUS_CALLS_PER_WINDOW - 3;',
     replace: 'STATUS_CALLS_BUDGETED = STATUS_CALLS_PER_WINDOW - 2;',
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       terms: QUICK_TERMS,
       troubles: new Set(['workerLost']),
       requests: new Set(['refresh']),
@@ -734,7 +734,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: '(facts.expiresAt ?? now + lifetime)',
     replace: '(now + lifetime)',
     setting: world({
-      method: 'link',
+      kind: 'link',
       troubles: new Set(['wrongAmount']),
       decisions: new Set(['match', 'insist']),
       allowance: { troubles: 1, decisions: 1 },
@@ -745,7 +745,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a link that nobody has paid can be failed: it is expired for that',
     file: 'review.ts',
-    find: "  if (isPaid || payment.order.method !== 'link' || deciding.rounds >= MAX_ROUNDS) {",
+    find: "  if (isPaid || payment.order.kind !== 'link' || deciding.rounds >= MAX_ROUNDS) {",
     replace: '  if (isPaid || deciding.rounds >= 0) {',
     setting: links,
     breaks: 'wayOut',
@@ -866,10 +866,10 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a resend that is rejected does not fail the payment: the first request may have been taken',
     file: 'sending.ts',
-    find: "  if (isFirst || payment.order.method === 'link') return",
+    find: "  if (isFirst || payment.order.kind === 'link') return",
     replace: "  if (isFirst || payment.order.id !== '') return",
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       troubles: new Set(['ambiguous', 'rejected']),
       decisions: new Set(['resend', 'insist']),
       allowance: { troubles: 2, decisions: 1 },
@@ -922,7 +922,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'payment.shown?.transId === own.transId ? payment.shown.status : own.status;',
     replace: "hasBeenPaid(payment, own.transId) ? 'SUCCESSFUL' : own.status;",
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       troubles: new Set(['takenTwice', 'turn', 'wrongAmount', 'olderStatus']),
       decisions: new Set(['match', 'insist']),
       allowance: { troubles: 5, decisions: 3 },
@@ -1010,7 +1010,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: '  return notifications.find(isDue);',
     replace: '  return [...notifications].reverse().find(isDue);',
     setting: world({
-      method: 'link',
+      kind: 'link',
       troubles: new Set(['merchantAway']),
       allowance: { troubles: 1, notifications: 1 },
     }),
@@ -1023,7 +1023,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: "  if (event.kind === 'handOver') return true;\n",
     replace: '',
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       terms: QUICK_TERMS,
       troubles: new Set(['noAnswer']),
       requests: new Set(['refresh']),
@@ -1038,7 +1038,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'applyTransaction(follow(inDoubt(payment), {',
     replace: 'applyTransaction(follow(payment, {',
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       troubles: new Set(['takenTwice']),
       allowance: { troubles: 1, notifications: 1 },
     }),
@@ -1060,7 +1060,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: "    if (own.length === 0 || pursuit?.kind !== 'searching') return { payment: before, replies };",
     replace: '    if (own.length !== 1 || pursuit === undefined) return { payment: before, replies };',
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       troubles: new Set(['takenTwice', 'flappingList']),
       decisions: new Set(['resend', 'insist']),
       allowance: { troubles: 2, decisions: 1 },
@@ -1083,7 +1083,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: '  const shown = deciding.moving.find((transId) => !hasEnded(payment, transId, own));\n',
     replace: '  const shown = deciding.moving.find(() => false);\n',
     setting: world({
-      method: 'link',
+      kind: 'link',
       troubles: new Set(['silence']),
       decisions: new Set(['fail', 'insist']),
       allowance: { troubles: 2, decisions: 1, resets: 1 },
@@ -1178,7 +1178,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: '      since: before?.since ?? now,\n',
     replace: '      since: before?.since ?? now,\n      proposed: before?.proposed,\n',
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       terms: TWO_PEOPLE,
       troubles: new Set(['ambiguous', 'silence', 'takenTwice']),
       decisions: new Set(['match', 'second']),
@@ -1212,7 +1212,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: "  if (hold === 'unchecked' && (isLink || doubt === undefined)) {\n    return search(",
     replace: '  if (now < 0) {\n    return search(',
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       terms: { sendByMs: 1_000 },
       troubles: new Set(['unchecked']),
       allowance: { troubles: 2, resets: 1 },
@@ -1226,7 +1226,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: "  return hold === 'credentials' ? sendBy : Math.min(",
     replace: '  return Math.min(',
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       troubles: new Set(['unauthorized']),
       allowance: { troubles: 4 },
     }),
@@ -1241,7 +1241,7 @@ export const MUTANTS: readonly Mutant[] = [
         ? onUnsent(payment, phase, 'connection', outcome.reason, now)
         : onAmbiguous(countSend(payment, now), phase, outcome, now);`,
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       troubles: new Set(['ambiguous']),
       decisions: new Set(['resend']),
       allowance: { troubles: 2, decisions: 1 },
@@ -1258,7 +1258,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: '      mayBeOwn(order, one) &&',
     replace: `      ownerOf(order.id, one) === 'payment' &&`,
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       terms: { ambiguousPolicy: 'resend' },
       troubles: new Set(['ambiguous', 'fieldsLeftOut']),
       allowance: { troubles: 3 },
@@ -1281,7 +1281,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'at: quiet(payment, nextFreeAt(payment.recentQuestions, transId, now)),',
     replace: 'at: quiet(payment, now),',
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       troubles: new Set(['wrongAmount']),
       decisions: new Set(['match']),
       allowance: { troubles: 1, decisions: 6 },
@@ -1295,7 +1295,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: "    : { at: quiet(payment, now), todo: { kind: 'lookUp' }, summary };",
     replace: "    : { at: now, todo: { kind: 'lookUp' }, summary };",
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       retryAfterMs: 30_000,
       troubles: new Set(['ambiguous', 'throttled']),
       decisions: new Set(['fail']),
@@ -1331,7 +1331,7 @@ export const MUTANTS: readonly Mutant[] = [
     replace: `  if (ownerOf(payment.order.id, transaction) === 'unsaid' && !isOfPayment(payment, transaction)) return 'another';
   return isOfPayment(payment, transaction) ? 'payment' : ownerOf(payment.order.id, transaction);`,
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       troubles: new Set(['doubledLater', 'fieldsLeftOut']),
       allowance: { troubles: 2, notifications: 1 },
     }),
@@ -1353,7 +1353,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: `  const isComplete = (answer.kind === 'listed' || isNobodys) && open.length === 0;`,
     replace: `  const isComplete = isNobodys || open.length === 0;`,
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       troubles: new Set(['takenTwice', 'silence']),
       allowance: { troubles: 2 },
     }),
@@ -1366,7 +1366,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: "(wasComplete && event.kind === 'listed' && event.answer.kind === 'listed')",
     replace: "event.kind === 'listed'",
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       troubles: new Set(['noAnswer', 'refusedList']),
       requests: new Set(['recheck']),
       allowance: { troubles: 2, requests: 1 },
@@ -1389,7 +1389,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: "      return payment.phase.kind === 'deciding' ? putOff(payment, payment.phase, now) : { payment };",
     replace: '      return { payment };',
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       retryAfterMs: 30_000,
       troubles: new Set(['ambiguous', 'throttled']),
       decisions: new Set(['fail']),
@@ -1404,7 +1404,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: "    if (finding.kind === 'absent') {",
     replace: "    if (finding.kind !== 'several') {",
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       troubles: new Set(['ambiguous']),
       decisions: new Set(['resend']),
       allowance: { troubles: 1, decisions: 1 },
@@ -1420,7 +1420,7 @@ export const MUTANTS: readonly Mutant[] = [
     if (decision.action === 'resend') return resend(payment, deciding, now);
 `,
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       troubles: new Set(['ambiguous', 'noAnswer']),
       decisions: new Set(['resend']),
       allowance: { troubles: 2, decisions: 1 },
@@ -1434,7 +1434,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: "decision.action === 'match' ? hasBeenPaid(payment, transId) : decision.action === 'fail';",
     replace: "decision.action === 'match' || decision.action === 'fail';",
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       troubles: new Set(['ambiguous', 'noAnswer']),
       decisions: new Set(['match', 'insist']),
       allowance: { troubles: 2, decisions: 1 },
@@ -1457,7 +1457,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: '  if (own === undefined || own.transId === matchedId) return payment;',
     replace: '  if (own === undefined || own.transId !== undefined) return payment;',
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       troubles: new Set(['takenTwice', 'flappingList']),
       decisions: new Set(['match']),
       allowance: { troubles: 2, decisions: 1 },
@@ -1471,7 +1471,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: '  if (isOver(payment, status)) {\n    return asks',
     replace: "  if (status !== 'SUCCESSFUL') {\n    return asks",
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       troubles: new Set(['wrongAmount', 'flappingList']),
       decisions: new Set(['fail']),
       allowance: { troubles: 2, decisions: 1 },
@@ -1485,7 +1485,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: '  const moving = own.filter(({ status }) => !isOver(payment, status));',
     replace: "  const moving = own.filter(({ status }) => status === 'SUCCESSFUL');",
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       troubles: new Set(['ambiguous']),
       decisions: new Set(['fail']),
       allowance: { troubles: 1, decisions: 1 },
@@ -1499,7 +1499,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: "    return overrules(force, 'no_answer')\n",
     replace: '    return now > 0\n',
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       troubles: new Set(['ambiguous', 'noAnswer']),
       decisions: new Set(['fail']),
       allowance: { troubles: 2, decisions: 1 },
@@ -1522,7 +1522,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: '  const lastAt = since + DELIVERY_PATIENCE_MS;',
     replace: '  const lastAt = since + DELIVERY_PATIENCE_MS / 3;',
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       troubles: new Set(['merchantAway']),
       allowance: { troubles: 9 },
     }),
@@ -1535,7 +1535,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: "  return payment.phase.kind === 'ended' && payment.delivering === undefined\n",
     replace: "  return payment.phase.kind === 'ended'\n",
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       troubles: new Set(['merchantAway']),
       allowance: { troubles: 1 },
     }),
@@ -1566,7 +1566,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: "    (known.status === 'SUCCESSFUL' && !isOver(payment, status)) ||\n",
     replace: '',
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       troubles: new Set(['takenTwice', 'olderStatus', 'silence']),
       decisions: new Set(['fail', 'insist']),
       allowance: { troubles: 3, decisions: 1, notifications: 1 },
@@ -1580,7 +1580,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: '  const mayBeGiven = judged !== undefined || payment.sends.isReset === true;\n',
     replace: '  const mayBeGiven = judged !== undefined && status.length === 0;\n',
     setting: world({
-      method: 'link',
+      kind: 'link',
       troubles: new Set(['ambiguous', 'flappingList']),
       decisions: new Set(['match']),
       allowance: { troubles: 2, decisions: 1, notifications: 1, resets: 1 },
@@ -1594,7 +1594,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'following.ts',
     find: '    const isDoubtful = payment.sends.isDoubtful || isHinted;\n',
     replace: '    const isDoubtful = payment.sends.isDoubtful || (isHinted && now < 0);\n',
-    setting: world({ method: 'payout', foreign: ['unknown'], allowance: { notifications: 1 } }),
+    setting: world({ kind: 'payout', foreign: ['unknown'], allowance: { notifications: 1 } }),
     breaks: 'failedNamed',
     story: [/a notification of a foreign transaction/, /FAILED, final/],
   },
@@ -1604,7 +1604,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: "(hold === 'throttled' || before?.wasThrottled) &&",
     replace: "hold === 'throttled' &&",
     setting: world({
-      method: 'payout',
+      kind: 'payout',
       troubles: new Set(['throttledPost', 'unauthorized']),
       retryAfterMs: 1_000,
       allowance: { troubles: 2 },
@@ -1617,7 +1617,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'transitions.ts',
     find: '  return hasBeenPaid(payment, transId) || reportedPaidUntil(payment, transId, now) !== undefined;\n',
     replace: '  return hasBeenPaid(payment, transId);\n',
-    setting: world({ method: 'link', allowance: { notifications: 1 } }),
+    setting: world({ kind: 'link', allowance: { notifications: 1 } }),
     breaks: 'expiredReported',
     story: [/a notification/, /status of T1/, /expire T1/],
   },
@@ -1626,7 +1626,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'reports.ts',
     find: "  if (pursuit?.kind === 'closing' && pursuit.next === 'expire')\n",
     replace: "  if (pursuit?.kind === 'closing' && now < 0)\n",
-    setting: world({ method: 'link', allowance: { notifications: 1 } }),
+    setting: world({ kind: 'link', allowance: { notifications: 1 } }),
     breaks: 'expiredReported',
     story: [/status of T1/, /a notification/, /expire T1/],
   },
@@ -1635,7 +1635,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'machine.ts',
     find: `  const asked = withPaidReportsAsked(shown, polled(shown.phase)?.transId, now);`,
     replace: `  const asked = shown;`,
-    setting: world({ method: 'payout', allowance: { notifications: 1 } }),
+    setting: world({ kind: 'payout', allowance: { notifications: 1 } }),
     breaks: 'confirmed',
     story: [/says that T1 is SUCCESSFUL/, /status of T1: FAILED/, /final/],
   },
@@ -1645,7 +1645,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: "    return { kind: 'lookAgain', transactions: usable };\n",
     replace: "    return { kind: 'lookAgain' };\n",
     setting: world({
-      method: 'link',
+      kind: 'link',
       troubles: new Set(['ambiguous', 'flappingList', 'noAnswer']),
       allowance: { troubles: 3, notifications: 1 },
     }),

@@ -50,7 +50,7 @@ describe('following a transaction', () => {
   it('ends only in a status that its kind can end in', () => {
     fc.assert(
       fc.property(fc.constantFrom(...orders), fc.constantFrom(...PROVIDER_STATUSES), (order, status) => {
-        const ends = order.method === 'link' ? ['SUCCESSFUL', 'EXPIRED'] : ['SUCCESSFUL', 'FAILED'];
+        const ends = order.kind === 'link' ? ['SUCCESSFUL', 'EXPIRED'] : ['SUCCESSFUL', 'FAILED'];
         expect(taken(order).found(status).payment.phase.kind === 'ended').toBe(ends.includes(status));
       }),
     );
