@@ -1,4 +1,4 @@
-import type { ErrorCode, FieldError, Force, Payment } from './types.js';
+import type { ErrorCode, FieldError, Force, Open, Payment, ProblemDocument } from './types.js';
 
 /** Every error of this client, save a TypeError for an argument that can't be right. */
 export class SanagaError extends Error {
@@ -45,23 +45,19 @@ export class UnexpectedResponseError extends SanagaError {
   }
 }
 
-/** The fields of an error document that the client reads. */
-export interface Problem {
+/** An error document: the API's, or one with no more than a code and what is wrong. */
+export interface Problem extends Partial<Omit<ProblemDocument, 'force'>> {
   readonly code: string;
   readonly detail: string;
-  readonly requestId?: string | undefined;
-  readonly errors?: readonly FieldError[] | undefined;
-  readonly payment?: Payment | undefined;
-  readonly paymentId?: string | undefined;
-  readonly force?: Force | undefined;
-  readonly transactionAmount?: number | undefined;
+  /** As a decision takes it. */
+  readonly force?: Force;
 }
 
 /** The API refused the request or failed, and said why. The message is the API's `detail`. */
 export class ApiError extends SanagaError {
   override readonly name: string = 'ApiError';
   /** Stable; see docs/errors.md. A later version of the API can have others than these. */
-  readonly code: ErrorCode | (string & {});
+  readonly code: Open<ErrorCode>;
   /** Give this to your operator. */
   readonly requestId: string | undefined;
   /** What is wrong with each field; empty when the request's fields are fine. */

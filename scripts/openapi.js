@@ -1,10 +1,13 @@
-/* Writes docs/openapi.json, the OpenAPI document of the routes in lib/. */
+/* Writes docs/openapi.json, the OpenAPI document of the routes in lib/, and client/schemas.ts, the types of its schemas. */
 import './supported-node.js';
 
 import { writeFile } from 'node:fs/promises';
+import { clientTypes } from './client-types.js';
 
 const { routes } = await import('../lib/api/app.js');
 const { describeApi } = await import('../lib/api/openapi.js');
 
-const file = new URL('../docs/openapi.json', import.meta.url);
-await writeFile(file, `${JSON.stringify(describeApi(routes), undefined, 2)}\n`);
+const write = (file, text) => writeFile(new URL(`../${file}`, import.meta.url), text);
+const document = describeApi(routes);
+await write('docs/openapi.json', `${JSON.stringify(document, undefined, 2)}\n`);
+await write('client/schemas.ts', await clientTypes(document));

@@ -58,9 +58,10 @@ export const paymentSchema = schemaOf<PaymentResource>()({
     'Whether the outcome is certain. Do not pay by other means while it is `false`. It becomes `false` again if an outcome is called into question; the status is then `REVIEW`',
   ),
   amount: xaf('What you ordered'),
-  amountPaid: xaf(
-    'What has moved, once the payment is `SUCCESSFUL` and the provider has said how much. It differs from `amount` where an operator has matched a transaction of another amount: compare the two before you deliver',
-  ).optional(),
+  amountPaid: described(
+    z.int().optional(),
+    'What has moved, in XAF, once the payment is `SUCCESSFUL` and the provider has said how much. It differs from `amount` where an operator has matched a transaction of another amount: compare the two before you deliver',
+  ),
   currency: z.literal(CURRENCY),
   link: described(
     z.string().meta({ format: 'uri' }).optional(),
@@ -102,8 +103,8 @@ type SummaryResource = PaymentSummary & Pick<PaymentResource, 'merchant' | 'temp
 
 const RECORDED =
   'missing until the payment is recorded as it stands, about a minute after its end, and where there are no records';
-const recorded = <Schema extends z.ZodType>(schema: Schema) =>
-  schema.meta({ description: `${schema.description}; ${RECORDED}` });
+const recorded = <Schema extends z.ZodType>(schema: z.ZodOptional<Schema>) =>
+  described(schema, [schema.description ?? schema.unwrap().description, RECORDED].filter(Boolean).join('; '));
 
 const summaryFields = paymentSchema.shape;
 const summarySchema = schemaOf<SummaryResource>()({

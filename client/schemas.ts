@@ -1,0 +1,914 @@
+/* Made from docs/openapi.json by `npm run openapi`: change the schemas in src/api/schemas instead. */
+
+/** A word of an answer: one of those, or one that a later version has added. */
+export type Open<Known extends string> = Known | (string & {});
+
+export type CollectionParams = LinkParams | DirectParams;
+
+export interface LinkParams {
+  readonly method: 'link';
+  /** In XAF, which has no smaller unit */
+  readonly amount: number;
+  /** Where the provider sends the receipt */
+  readonly email?: string;
+  /**
+   * Your own identifier of the customer, returned with the payment. It can't be the customer's phone number,
+   * name or e-mail address
+   */
+  readonly userId?: string;
+  /**
+   * Your own identifier of the payment, returned with it. It can't be the payer's phone number, name or e-mail
+   * address
+   */
+  readonly externalId?: string;
+  /** What the payment is for */
+  readonly message?: string;
+  /**
+   * Your own data, returned with the payment: up to 50 strings, and 32000 bytes as JSON. The provider doesn't
+   * get it
+   */
+  readonly metadata?: {
+    readonly [key: string]: string;
+  };
+  /**
+   * Where the payer's browser goes after paying. Coming back proves nothing: read the payment, or wait for the
+   * notification
+   */
+  readonly redirectUrl?: string;
+  /**
+   * How long the link can be paid: from `10s` to `24h`, a whole number of `s`, `m` or `h`. By default 24 hours,
+   * unless your operator has set another time
+   */
+  readonly expiresIn?: string;
+}
+
+export interface DirectParams {
+  readonly method: 'direct';
+  /** In XAF, which has no smaller unit */
+  readonly amount: number;
+  /** Where the provider sends the receipt */
+  readonly email?: string;
+  /**
+   * Your own identifier of the customer, returned with the payment. It can't be the customer's phone number,
+   * name or e-mail address
+   */
+  readonly userId?: string;
+  /**
+   * Your own identifier of the payment, returned with it. It can't be the payer's phone number, name or e-mail
+   * address
+   */
+  readonly externalId?: string;
+  /** What the payment is for */
+  readonly message?: string;
+  /**
+   * Your own data, returned with the payment: up to 50 strings, and 32000 bytes as JSON. The provider doesn't
+   * get it
+   */
+  readonly metadata?: {
+    readonly [key: string]: string;
+  };
+  /** The payer's Cameroonian mobile number, with or without +237 */
+  readonly phone: string;
+  /**
+   * By default, it follows from the number
+   */
+  readonly medium?: 'mobile money' | 'orange money';
+  /** The payer's name */
+  readonly name?: string;
+}
+
+/** A payment as it is now */
+export interface Payment {
+  /** The payment's id. It begins with `col_` for a collection and with `pay_` for a payout */
+  readonly id: string;
+  readonly object: 'payment';
+  readonly kind: Open<'collection' | 'payout'>;
+  /** How a collection reaches the payer */
+  readonly method?: Open<'link' | 'direct'>;
+  /**
+   * - `CREATED`: the provider has not confirmed the payment yet, or nobody has tried to pay it
+   * - `PENDING`: the payment is in progress
+   * - `SUCCESSFUL`: the money has moved
+   * - `FAILED`: no money has moved. The payer of a link can try again: rely on `final`
+   * - `EXPIRED`: the link ended without being paid
+   * - `REVIEW`: the outcome is not known, or is in doubt: an operator has to look into it. The money may have
+   * moved
+   */
+  readonly status: Open<'CREATED' | 'PENDING' | 'SUCCESSFUL' | 'FAILED' | 'EXPIRED' | 'REVIEW'>;
+  /**
+   * Whether the outcome is certain. Do not pay by other means while it is `false`. It becomes `false` again if
+   * an outcome is called into question; the status is then `REVIEW`
+   */
+  readonly final: boolean;
+  /** What you ordered, in XAF */
+  readonly amount: number;
+  /**
+   * What has moved, in XAF, once the payment is `SUCCESSFUL` and the provider has said how much. It differs from
+   * `amount` where an operator has matched a transaction of another amount: compare the two before you deliver
+   */
+  readonly amountPaid?: number;
+  readonly currency: 'XAF';
+  /** The page where the payer pays; collections by link only */
+  readonly link?: string;
+  /** The provider's transaction, once it is known */
+  readonly transId?: string;
+  /** How the money moves, once the provider has said so */
+  readonly medium?: Open<'mobile money' | 'orange money' | 'platform'>;
+  /** The last three digits of the phone number: `•••• 205` */
+  readonly phone?: string;
+  /** What is left after the provider's fees, once the provider has said so, in XAF */
+  readonly revenue?: number;
+  /** The provider's fees: what has moved less `revenue`, in XAF */
+  readonly fee?: number;
+  /** Why the payment failed or is in REVIEW, in words for people */
+  readonly reason?: string;
+  /** Why the payment is FAILED (a link's failed attempt included) or EXPIRED. Stable: let programs act on it */
+  readonly failureCode?: Open<
+    | 'rejected_by_provider'
+    | 'failed_at_provider'
+    | 'expired'
+    | 'not_sent'
+    | 'link_not_created'
+    | 'withdrawn'
+    | 'decided_by_operator'
+  >;
+  /** The mobile operator's reference */
+  readonly financialTransId?: string;
+  readonly review?: PaymentReview;
+  readonly resolution?: PaymentResolution;
+  /** Your own identifier, as you sent it */
+  readonly externalId?: string;
+  /** Your own identifier of the customer, as you sent it */
+  readonly userId?: string;
+  /** As you sent it */
+  readonly message?: string;
+  /** Where the payer of a link is sent afterwards, as you sent it */
+  readonly redirectUrl?: string;
+  /** Your own data, as you sent it */
+  readonly metadata: {
+    readonly [key: string]: string;
+  };
+  readonly createdAt: string;
+  /** When the payment last changed */
+  readonly updatedAt: string;
+  /** When the link ends; collections by link only */
+  readonly expiresAt?: string;
+  /** For operators: whose payment it is */
+  readonly merchant?: string;
+  /** For operators: the payment's workflow in Temporal's Web UI */
+  readonly temporalUrl?: string;
+}
+
+/** The review that the payment is under */
+export interface PaymentReview {
+  /**
+   * Grows with every new finding, and with every decision that is proposed or rejected; a decision has to name
+   * it
+   */
+  readonly number: number;
+  /** Since when an operator has been needed */
+  readonly since: string;
+  /**
+   * The earliest time at which an operator can decide without `force` that no money has moved: until then, the
+   * provider's records may be incomplete
+   */
+  readonly decideFrom: string;
+  /**
+   * A decision takes two people: the payout is above its merchant's limit
+   */
+  readonly secondPerson?: true;
+  /** For operators: the decision that waits for a second person */
+  readonly proposed?: ProposedDecision;
+  /** For operators: the latest decision that was rejected or withdrawn, unless there has been another since */
+  readonly rejected?: RejectedDecision;
+}
+
+/** What one person has decided. Nothing has been done */
+export interface ProposedDecision {
+  readonly action: Open<'resend' | 'fail' | 'match'>;
+  /** The transaction that the payment is to be matched with */
+  readonly transId?: string;
+  /** What that transaction is of, where it differs from the order, in XAF */
+  readonly transactionAmount?: number;
+  /** The operator's name: the second person has another */
+  readonly by: string;
+  readonly why: string;
+  /**
+   * The operator overrules an objection, or decided before `decideFrom`. The second person has to, too
+   */
+  readonly forced?: true;
+  /** The objections that the operator overruled; without it, `forced` is for whatever came up */
+  readonly overruled?: readonly Open<
+    | 'too_early'
+    | 'reported_transaction'
+    | 'missing_transaction'
+    | 'no_answer'
+    | 'different_transaction'
+    | 'unassigned_transaction'
+  >[];
+  readonly at: string;
+}
+
+/** A decision that was rejected or withdrawn */
+export interface RejectedDecision {
+  readonly action: Open<'resend' | 'fail' | 'match'>;
+  /** The transaction that the payment was to be matched with */
+  readonly transId?: string;
+  /** The operator who had decided so */
+  readonly proposedBy: string;
+  /** Who rejected it; the same operator, if it was withdrawn */
+  readonly by: string;
+  readonly why: string;
+  readonly at: string;
+}
+
+/** The operator's decision that ended the last review */
+export interface PaymentResolution {
+  readonly action: Open<'resend' | 'fail' | 'match'>;
+  /** The transaction that the payment was matched with */
+  readonly transId?: string;
+  /** The number of the review that was decided on */
+  readonly review: number;
+  /** The operator's name */
+  readonly by: string;
+  readonly why: string;
+  /**
+   * The operator overruled an objection, or decided before `decideFrom`
+   */
+  readonly forced?: true;
+  /** The objections that the operator overruled; without it, `forced` is for whatever came up */
+  readonly overruled?: readonly Open<
+    | 'too_early'
+    | 'reported_transaction'
+    | 'missing_transaction'
+    | 'no_answer'
+    | 'different_transaction'
+    | 'unassigned_transaction'
+  >[];
+  readonly at: string;
+  /**
+   * A `resend` that waits to be sent: `reject` takes it back
+   */
+  readonly revocable?: true;
+  /** The second person, where the decision took two */
+  readonly approval?: {
+    /** The second operator's name */
+    readonly by: string;
+    readonly why: string;
+  };
+}
+
+/** A problem document (RFC 9457) */
+export interface ProblemDocument {
+  /** Where the kind of problem is described; relative to the address of the request */
+  readonly type: string;
+  readonly title: string;
+  /** The HTTP status */
+  readonly status: number;
+  /** What was wrong and what to do, for people */
+  readonly detail: string;
+  /** Stable: let programs act on it */
+  readonly code: Open<
+    | 'invalid_request'
+    | 'malformed_json'
+    | 'idempotency_key_required'
+    | 'invalid_idempotency_key'
+    | 'unauthenticated'
+    | 'forbidden'
+    | 'not_found'
+    | 'no_such_notification'
+    | 'method_not_allowed'
+    | 'idempotency_key_reused'
+    | 'not_a_link'
+    | 'not_expirable'
+    | 'not_initiated'
+    | 'not_cancelable'
+    | 'not_under_review'
+    | 'resolution_refused'
+    | 'body_too_large'
+    | 'unsupported_media_type'
+    | 'rejected_by_provider'
+    | 'daily_limit_reached'
+    | 'rate_limited'
+    | 'too_many_attempts'
+    | 'too_many_requests'
+    | 'too_many_notifications'
+    | 'internal_error'
+    | 'record_unreadable'
+    | 'provider_refused'
+    | 'temporarily_unavailable'
+    | 'no_records'
+    | 'records_unavailable'
+    | 'provider_unavailable'
+  >;
+  /** The request's X-Request-Id: give it to your operator */
+  readonly requestId: string;
+  /** Each field or parameter that is wrong */
+  readonly errors?: readonly FieldError[];
+  /** The payment as it is now */
+  readonly payment?: Payment;
+  /** The payment that the request was about */
+  readonly paymentId?: string;
+  /** The `force` with which the decision is taken in spite of what stands against it in `detail` */
+  readonly force?:
+    | boolean
+    | readonly Open<
+        | 'too_early'
+        | 'reported_transaction'
+        | 'missing_transaction'
+        | 'no_answer'
+        | 'different_transaction'
+        | 'unassigned_transaction'
+      >[];
+  /** What the transaction of the match is of, where it differs from the order, in XAF */
+  readonly transactionAmount?: number;
+  /**
+   * The statement isn't there yet, because it is being made
+   */
+  readonly beingMade?: true;
+}
+
+/** What is wrong with one field. `field message` is a sentence */
+export interface FieldError {
+  /** A field by its path, such as `metadata.colour`, or a parameter by its name */
+  readonly field: string;
+  readonly message: string;
+}
+
+export interface PayoutParams {
+  /** In XAF, which has no smaller unit */
+  readonly amount: number;
+  /** The recipient's Cameroonian mobile number, with or without +237. Required unless `medium` is `platform` */
+  readonly phone?: string;
+  /**
+   * By default, it follows from the number. `platform` is an account at the provider itself: then `email` is
+   * required, and `phone` is refused
+   */
+  readonly medium?: 'mobile money' | 'orange money' | 'platform';
+  /** The recipient's name */
+  readonly name?: string;
+  /** Where the provider sends the receipt */
+  readonly email?: string;
+  /**
+   * Your own identifier of the customer, returned with the payment. It can't be the customer's phone number,
+   * name or e-mail address
+   */
+  readonly userId?: string;
+  /**
+   * Your own identifier of the payment, returned with it. It can't be the payer's phone number, name or e-mail
+   * address
+   */
+  readonly externalId?: string;
+  /** What the payment is for */
+  readonly message?: string;
+  /**
+   * Your own data, returned with the payment: up to 50 strings, and 32000 bytes as JSON. The provider doesn't
+   * get it
+   */
+  readonly metadata?: {
+    readonly [key: string]: string;
+  };
+}
+
+export interface PaymentPage {
+  /** Newest first */
+  readonly data: readonly PaymentSummary[];
+  /** The payments of this page that can't be read at the moment. They may or may not have the `status` asked for */
+  readonly unreadable: readonly UnreadablePayment[];
+  /** Pass it as `cursor` for the next page; the last page has none */
+  readonly nextCursor?: string;
+  /**
+   * The records can't be read at the moment: payments that ended long ago may be missing
+   */
+  readonly incomplete?: true;
+}
+
+/** What a list shows of a payment */
+export interface PaymentSummary {
+  /** The payment's id. It begins with `col_` for a collection and with `pay_` for a payout */
+  readonly id: string;
+  readonly object: 'payment';
+  readonly kind: Open<'collection' | 'payout'>;
+  /** How a collection reaches the payer */
+  readonly method?: Open<'link' | 'direct'>;
+  /**
+   * - `CREATED`: the provider has not confirmed the payment yet, or nobody has tried to pay it
+   * - `PENDING`: the payment is in progress
+   * - `SUCCESSFUL`: the money has moved
+   * - `FAILED`: no money has moved. The payer of a link can try again: rely on `final`
+   * - `EXPIRED`: the link ended without being paid
+   * - `REVIEW`: the outcome is not known, or is in doubt: an operator has to look into it. The money may have
+   * moved
+   */
+  readonly status: Open<'CREATED' | 'PENDING' | 'SUCCESSFUL' | 'FAILED' | 'EXPIRED' | 'REVIEW'>;
+  /**
+   * Whether the outcome is certain. Do not pay by other means while it is `false`. It becomes `false` again if
+   * an outcome is called into question; the status is then `REVIEW`
+   */
+  readonly final: boolean;
+  /** What you ordered, in XAF */
+  readonly amount: number;
+  /**
+   * What has moved, in XAF, once the payment is `SUCCESSFUL` and the provider has said how much. It differs from
+   * `amount` where an operator has matched a transaction of another amount: compare the two before you deliver
+   */
+  readonly amountPaid?: number;
+  readonly currency: 'XAF';
+  /** The provider's transaction, once it is known */
+  readonly transId?: string;
+  /**
+   * How the money moves, once the provider has said so; missing until the payment is recorded as it stands,
+   * about a minute after its end, and where there are no records
+   */
+  readonly medium?: Open<'mobile money' | 'orange money' | 'platform'>;
+  /**
+   * What is left after the provider's fees, once the provider has said so, in XAF; missing until the payment is
+   * recorded as it stands, about a minute after its end, and where there are no records
+   */
+  readonly revenue?: number;
+  /**
+   * The provider's fees: what has moved less `revenue`, in XAF; missing until the payment is recorded as it
+   * stands, about a minute after its end, and where there are no records
+   */
+  readonly fee?: number;
+  /**
+   * Why the payment failed or is in REVIEW, in words for people; missing until the payment is recorded as it
+   * stands, about a minute after its end, and where there are no records
+   */
+  readonly reason?: string;
+  /**
+   * Why the payment is FAILED (a link's failed attempt included) or EXPIRED. Stable: let programs act on it;
+   * missing until the payment is recorded as it stands, about a minute after its end, and where there are no
+   * records
+   */
+  readonly failureCode?: Open<
+    | 'rejected_by_provider'
+    | 'failed_at_provider'
+    | 'expired'
+    | 'not_sent'
+    | 'link_not_created'
+    | 'withdrawn'
+    | 'decided_by_operator'
+  >;
+  /** Your own identifier, as you sent it */
+  readonly externalId?: string;
+  /** Your own identifier of the customer, as you sent it */
+  readonly userId?: string;
+  /** Your own data, as you sent it */
+  readonly metadata: {
+    readonly [key: string]: string;
+  };
+  readonly createdAt: string;
+  /**
+   * When the payment last changed; missing until the payment is recorded as it stands, about a minute after its
+   * end, and where there are no records
+   */
+  readonly updatedAt?: string;
+  /** For operators: whose payment it is */
+  readonly merchant?: string;
+  /** For operators: the payment's workflow in Temporal's Web UI */
+  readonly temporalUrl?: string;
+}
+
+/** A payment that exists, but can't be read at the moment */
+export interface UnreadablePayment {
+  /** The payment's id. It begins with `col_` for a collection and with `pay_` for a payout */
+  readonly id: string;
+  /** For operators: whose payment it is */
+  readonly merchant?: string;
+  readonly temporalUrl?: string;
+}
+
+export interface ResendOrFailParams {
+  readonly action: 'resend' | 'fail';
+  /** The number of the review that you decide on: `review.number` of the payment */
+  readonly review: number;
+  /** Shown to the merchant */
+  readonly why: string;
+  readonly force?: Force;
+}
+
+/** The objections that a decision overrules; `true`: all, also those that you have not read */
+export type Force =
+  | boolean
+  | readonly (
+      | 'too_early'
+      | 'reported_transaction'
+      | 'missing_transaction'
+      | 'no_answer'
+      | 'different_transaction'
+      | 'unassigned_transaction'
+    )[];
+
+export interface MatchParams {
+  readonly action: 'match';
+  /** The number of the review that you decide on: `review.number` of the payment */
+  readonly review: number;
+  /** Shown to the merchant */
+  readonly why: string;
+  readonly force?: Force;
+  /** The transaction's id in the provider's records */
+  readonly transId: string;
+}
+
+export interface RejectRequest {
+  readonly action: 'reject';
+  /** The number of the review that you decide on: `review.number` of the payment */
+  readonly review: number;
+  /** Shown to operators */
+  readonly why: string;
+}
+
+export interface TimelineEntry {
+  /** When it happened, for the first time if several times */
+  readonly at: string;
+  /** When it happened for the last time */
+  readonly lastAt?: string;
+  /** How often it happened, unless once */
+  readonly count?: number;
+  readonly type: Open<
+    | 'created'
+    | 'sending'
+    | 'accepted'
+    | 'rejected'
+    | 'send_failed'
+    | 'unanswered'
+    | 'looked_up'
+    | 'asked'
+    | 'provider_notification'
+    | 'expiring'
+    | 'expiry_answered'
+    | 'refresh_requested'
+    | 'recheck_requested'
+    | 'review_opened'
+    | 'decision_proposed'
+    | 'decision_rejected'
+    | 'decided'
+    | 'status_changed'
+    | 'merchant_notification'
+    | 'notification_requested'
+    | 'omitted'
+    | 'stopped'
+  >;
+  /**
+   * Whose word or doing it was. `notification`: it came in the provider's name, and proves nothing. `temporal`:
+   * somebody asked for it with Temporal's own tools
+   */
+  readonly source: Open<'merchant' | 'provider' | 'timer' | 'operator' | 'system' | 'notification' | 'temporal'>;
+  /** What happened, for people */
+  readonly summary: string;
+  /** The payment's status from then on */
+  readonly status?: Open<'CREATED' | 'PENDING' | 'SUCCESSFUL' | 'FAILED' | 'EXPIRED' | 'REVIEW'>;
+  readonly final?: true;
+  /** What has moved, where that isn't what was ordered, in XAF */
+  readonly amountPaid?: number;
+  readonly reason?: string;
+  readonly failureCode?: Open<
+    | 'rejected_by_provider'
+    | 'failed_at_provider'
+    | 'expired'
+    | 'not_sent'
+    | 'link_not_created'
+    | 'withdrawn'
+    | 'decided_by_operator'
+  >;
+  readonly transId?: string;
+  /**
+   * Who decided or asked for it, by the name of the key; on a merchant's timeline, an operator is named for a
+   * decision alone. Of `sending`: `policy` or `operator`, if it is sent once more. Of a check, `statement`
+   */
+  readonly by?: string;
+  /** The second operator, where the decision took two */
+  readonly approvedBy?: string;
+  /** The operator whose decision was rejected */
+  readonly proposedBy?: string;
+  readonly cause?: Open<'credentials' | 'throttled' | 'connection' | 'unchecked'>;
+  /** The provider's answer */
+  readonly answer?: string;
+  readonly transactions?: readonly {
+    readonly transId: string;
+    readonly status: Open<'CREATED' | 'PENDING' | 'SUCCESSFUL' | 'FAILED' | 'EXPIRED'>;
+  }[];
+  /**
+   * It is about a transaction that isn't the payment's, so far
+   */
+  readonly other?: true;
+  readonly providerStatus?: Open<'CREATED' | 'PENDING' | 'SUCCESSFUL' | 'FAILED' | 'EXPIRED'>;
+  readonly review?: number;
+  readonly action?: Open<'resend' | 'fail' | 'match'>;
+  readonly forced?: true;
+  /** The notification's number */
+  readonly number?: number;
+  readonly event?: Open<
+    'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.attempt_failed' | 'payment.review'
+  >;
+  readonly delivery?: Open<'delivered' | 'failed' | 'abandoned' | 'no_address'>;
+  /** How many entries are left out here */
+  readonly entries?: number;
+}
+
+export interface EventPage {
+  /** In the order in which they were recorded */
+  readonly data: readonly PaymentEvent[];
+  /** Whether further events are recorded already */
+  readonly hasMore: boolean;
+  /** Pass it as `cursor` for what comes after this page, now or whenever you ask again */
+  readonly nextCursor: string;
+  /** All events of payments that ended before this are in the feed. Missing as long as nothing was recorded */
+  readonly completeUntil?: string;
+}
+
+/** Something that you were to be notified of */
+export interface PaymentEvent {
+  /** The `webhook-id` of the notification: the same here and there */
+  readonly id: string;
+  readonly type: Open<
+    'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.attempt_failed' | 'payment.review'
+  >;
+  /** When the event occurred */
+  readonly timestamp: string;
+  /** For operators: whose it is */
+  readonly merchant?: string;
+  /** The payment's id. It begins with `col_` for a collection and with `pay_` for a payout */
+  readonly paymentId: string;
+  /**
+   * The payment as it was recorded last, which can be ahead of `type`: act on it. Missing when its record can't
+   * be read
+   */
+  readonly data?: Payment;
+}
+
+export interface Notification {
+  /** 1 for the payment's first notification */
+  readonly number: number;
+  /** The `webhook-id`: the same for every attempt */
+  readonly id: string;
+  readonly type: Open<
+    'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.attempt_failed' | 'payment.review'
+  >;
+  /** When the event occurred */
+  readonly at: string;
+  readonly delivery: NotificationDelivery;
+}
+
+/** How far the delivery has come */
+export interface NotificationDelivery {
+  /**
+   * - `due`: the next attempt is not before `at`
+   * - `delivered`: you acknowledged it at `at`
+   * - `no_address`: no webhook address was set when it was to be sent, at `at`
+   * - `abandoned`: Sanaga gave up at `at`, after 72 hours, or because the payment's workflow was stopped
+   */
+  readonly status: Open<'due' | 'delivered' | 'no_address' | 'abandoned'>;
+  readonly at: string;
+  /** Attempts that have failed, while it is due */
+  readonly tries?: number;
+  /** When the last attempt was made, unless it was delivered */
+  readonly lastTriedAt?: string;
+  /** Why the last attempt failed, unless it was delivered */
+  readonly lastError?: string;
+}
+
+export interface Balance {
+  readonly object: 'balance';
+  readonly service: Open<'collection' | 'payout'>;
+  /** The service's name at the provider */
+  readonly serviceName: string;
+  /** In `currency` */
+  readonly balance: number;
+  readonly currency: string;
+  /** When the provider was asked */
+  readonly asOf: string;
+}
+
+export interface StatementList {
+  /** The newest day first */
+  readonly data: readonly StatementSummary[];
+  /** Whether there are earlier ones */
+  readonly hasMore: boolean;
+}
+
+export interface StatementSummary {
+  /** The day in Douala */
+  readonly date: string;
+  /** Grows each time that the statement of the day is made */
+  readonly version: number;
+  readonly madeAt: string;
+  /** Whether the provider has answered everything that had to be asked, and could show all of it */
+  readonly complete: boolean;
+  /** For operators: how many payments it has */
+  readonly payments?: number;
+  /** For operators: how many differences it has */
+  readonly differences?: number;
+}
+
+/** The statement of a day */
+export interface Statement {
+  readonly object: 'statement';
+  /** The day in Douala */
+  readonly date: string;
+  /** Grows each time that the statement of the day is made */
+  readonly version: number;
+  readonly madeAt: string;
+  /** Whether the provider has answered everything that had to be asked, and could show all of it */
+  readonly complete: boolean;
+  readonly timeZone: 'Africa/Douala';
+  /** When the day began */
+  readonly from: string;
+  /** When it ended */
+  readonly to: string;
+  readonly services: {
+    readonly collection: ServiceStatement;
+    readonly payout: ServiceStatement;
+  };
+  /** In the order of their creation */
+  readonly payments: readonly StatementLine[];
+  readonly differences: readonly StatementDifference[];
+}
+
+export interface ServiceStatement {
+  readonly totals: StatementTotals;
+  /** For operators: the balance at the beginning of the day. Missing when nobody could ask for it then */
+  readonly opening?: MidnightBalance;
+  /** For operators: the same at its end */
+  readonly closing?: MidnightBalance;
+  readonly change?: BalanceChange;
+  readonly coverage: StatementCoverage;
+}
+
+export interface StatementTotals {
+  /** How many there are */
+  readonly payments: number;
+  readonly byStatus: {
+    readonly CREATED: Sum;
+    readonly PENDING: Sum;
+    readonly SUCCESSFUL: Sum;
+    readonly FAILED: Sum;
+    readonly EXPIRED: Sum;
+    readonly REVIEW: Sum;
+  };
+  /** What the provider left of SUCCESSFUL payments whose fee is known, in XAF */
+  readonly revenue: number;
+  /** The fees of these, in XAF */
+  readonly fees: number;
+  /** SUCCESSFUL payments whose fee the provider didn't tell */
+  readonly withoutFee: number;
+}
+
+export interface Sum {
+  readonly count: number;
+  /** The sum of their amounts: of SUCCESSFUL payments, of what has moved, in XAF */
+  readonly amount: number;
+}
+
+export interface MidnightBalance {
+  /** What the provider said, in XAF */
+  readonly balance: number;
+  /** When it was asked, within minutes of midnight in Douala */
+  readonly asOf: string;
+}
+
+export interface BalanceChange {
+  /** The closing balance less the opening one, in XAF */
+  readonly balance: number;
+  /** What the day's SUCCESSFUL payments come to: positive for collections, negative for payouts, in XAF */
+  readonly payments: number;
+  /**
+   * What is left of the first without the second: other days' payments, withdrawals, fees that aren't known, and
+   * what only the provider knows, in XAF
+   */
+  readonly rest: number;
+}
+
+export interface StatementCoverage {
+  readonly complete: boolean;
+  /** For operators: what the provider's search could not show, in words */
+  readonly gaps: readonly string[];
+  /**
+   * Payments of which nothing was seen: the provider gave no answer about them, or there were too many to ask
+   * for one by one
+   */
+  readonly notCompared: number;
+  /** Whether there are more payments than a statement takes */
+  readonly cutOff: boolean;
+}
+
+/** A payment. Its payer is not named */
+export interface StatementLine {
+  /** The payment's id. It begins with `col_` for a collection and with `pay_` for a payout */
+  readonly id: string;
+  readonly merchant: string;
+  readonly kind: Open<'collection' | 'payout'>;
+  /** When the statement was made */
+  readonly status: Open<'CREATED' | 'PENDING' | 'SUCCESSFUL' | 'FAILED' | 'EXPIRED' | 'REVIEW'>;
+  readonly final: boolean;
+  /** What you ordered, in XAF */
+  readonly amount: number;
+  /**
+   * What has moved, in XAF, once the payment is `SUCCESSFUL` and the provider has said how much. It differs from
+   * `amount` where an operator has matched a transaction of another amount: compare the two before you deliver
+   */
+  readonly amountPaid?: number;
+  /** What the provider left of it, in XAF */
+  readonly revenue?: number;
+  /** What has moved less `revenue`; missing when the provider did not tell it, in XAF */
+  readonly fee?: number;
+  readonly transId?: string;
+  readonly financialTransId?: string;
+  readonly medium?: Open<'mobile money' | 'orange money' | 'platform'>;
+  readonly externalId?: string;
+  readonly createdAt: string;
+  readonly providerStatus?: Open<'CREATED' | 'PENDING' | 'SUCCESSFUL' | 'FAILED' | 'EXPIRED'>;
+  /** As the provider shows it, in XAF */
+  readonly providerAmount?: number;
+  /** Whether the provider has said what it has of it */
+  readonly compared: boolean;
+}
+
+export interface StatementDifference {
+  readonly kind: Open<
+    | 'only_at_provider'
+    | 'missing_at_provider'
+    | 'several_transactions'
+    | 'amount_differs'
+    | 'kind_differs'
+    | 'status_differs'
+    | 'in_review'
+  >;
+  readonly service: Open<'collection' | 'payout'>;
+  readonly paymentId?: string;
+  readonly merchant?: string;
+  readonly transId?: string;
+  /** As the payment had it */
+  readonly status?: Open<'CREATED' | 'PENDING' | 'SUCCESSFUL' | 'FAILED' | 'EXPIRED' | 'REVIEW'>;
+  /** As the payment has it: what was ordered, or has moved, in XAF */
+  readonly amount?: number;
+  /** As the provider shows it */
+  readonly providerStatus?: Open<'CREATED' | 'PENDING' | 'SUCCESSFUL' | 'FAILED' | 'EXPIRED'>;
+  /** As the provider shows it, in XAF */
+  readonly providerAmount?: number;
+  /** What a transaction that no payment knows was made for */
+  readonly externalId?: string;
+  /** The same in words */
+  readonly text: string;
+  /**
+   * What was done: the payment was compared with the provider's records again (`checked`, with `statusAfter`) or
+   * couldn't be (`not_checked`, with `problem`), a person has to decide it (`under_review`), or a transaction is
+   * among the unmatched notifications (`unmatched`) or stands here alone (`noted`)
+   */
+  readonly handling: Open<'checked' | 'not_checked' | 'under_review' | 'unmatched' | 'noted'>;
+  readonly statusAfter?: Open<'CREATED' | 'PENDING' | 'SUCCESSFUL' | 'FAILED' | 'EXPIRED' | 'REVIEW'>;
+  readonly problem?: string;
+}
+
+export interface StatementBeingMade {
+  readonly object: 'statement_request';
+  readonly date: string;
+  /** The version that it will have */
+  readonly version: number;
+}
+
+export interface UnmatchedNotification {
+  readonly transId?: string;
+  readonly status?: Open<'CREATED' | 'PENDING' | 'SUCCESSFUL' | 'FAILED' | 'EXPIRED'>;
+  readonly externalId?: string;
+  /** When it was received, or found */
+  readonly at: string;
+  /** The beginning of one that can't be read, as it came */
+  readonly unread?: string;
+  /** The day whose statement has found it: it wasn't notified of, but shown by the provider */
+  readonly statement?: string;
+}
+
+export interface UnacknowledgedPage {
+  /** Those of the payment that was created first at the beginning, over all pages */
+  readonly data: readonly UnacknowledgedNotification[];
+  /** How many payments may have one, on all pages */
+  readonly total: number;
+  /** How many of them were asked for this page */
+  readonly checked: number;
+  /** How many of those could not answer in time */
+  readonly unread: number;
+  /** Pass it as `cursor` to ask more payments that may have one; the last page has none */
+  readonly nextCursor?: string;
+}
+
+/** A notification that a merchant has not acknowledged */
+export interface UnacknowledgedNotification {
+  readonly payment: {
+    /** The payment's id. It begins with `col_` for a collection and with `pay_` for a payout */
+    readonly id: string;
+    readonly merchant: string;
+    readonly kind: Open<'collection' | 'payout'>;
+    readonly status: Open<'CREATED' | 'PENDING' | 'SUCCESSFUL' | 'FAILED' | 'EXPIRED' | 'REVIEW'>;
+    /** What you ordered, in XAF */
+    readonly amount: number;
+    /**
+     * What has moved, in XAF, once the payment is `SUCCESSFUL` and the provider has said how much. It differs from
+     * `amount` where an operator has matched a transaction of another amount: compare the two before you deliver
+     */
+    readonly amountPaid?: number;
+    readonly currency: 'XAF';
+  };
+  readonly notification: Notification;
+}
