@@ -7,7 +7,7 @@ import {
   UnexpectedResponseError,
   WaitTimeoutError,
 } from '../client/index.js';
-import { ConfigError } from '../src/settings/read-settings.js';
+import { ConfigError } from '../src/settings/config-error.js';
 import { visibleJson } from '../src/text/visible-text.js';
 import { Interrupted, stopSignal } from '../stack/processes/stop-signal.js';
 import { optionOf } from './option-names.js';

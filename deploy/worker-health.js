@@ -7,7 +7,8 @@ import '../lib/supported-node.js';
 
 import { hostname } from 'node:os';
 
-const { readConfig, withTemporalApiKey } = await import('../lib/settings/read-settings.js');
+const { readConfig } = await import('../lib/settings/read-settings.js');
+const { withTemporalApiKey } = await import('../lib/settings/secret-files.js');
 const { lazyConnection, loadTemporalTarget, workflowPollers } = await import('../lib/temporal/connection.js');
 
 /** A poll lasts a minute at most, so that a worker which is well is seen at least as often. */

@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { createCodecServer } from './codec/app.js';
 import { Shutdown, serve } from './http/server.js';
 import { reloadOnHangUp, runProcess } from './process/run-process.js';
-import { merchantsFrom, readConfig } from './settings/read-settings.js';
+import { merchantsIn } from './settings/merchants.js';
+import { readConfig } from './settings/read-settings.js';
 import { createLogger } from './telemetry/logger.js';
 import { EncryptionCodec, encryptionOf } from './temporal/encryption.js';
 
@@ -15,7 +16,7 @@ await runProcess(async (stop) => {
   const logger = createLogger('codec', config.LOG_LEVEL);
   const { app, replaceMerchants } = createCodecServer({
     codec: new EncryptionCodec(encryptionOf(config)),
-    merchants: merchantsFrom(config.API_KEYS, config.MERCHANTS_FILE),
+    merchants: merchantsIn(config),
     uiUrl: config.TEMPORAL_UI_URL,
     uiToken: config.CODEC_UI_TOKEN,
     trustedProxies: config.TRUSTED_PROXIES,
@@ -25,7 +26,7 @@ await runProcess(async (stop) => {
     logger,
     () => readConfig('codec', process.env),
     (next) => {
-      const merchants = merchantsFrom(next.API_KEYS, next.MERCHANTS_FILE);
+      const merchants = merchantsIn(next);
       replaceMerchants(merchants);
       logger.info({ merchants: merchants.map(({ name }) => name) }, 'the merchants were read again');
     },

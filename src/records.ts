@@ -1,9 +1,11 @@
 import { parseArgs } from 'node:util';
-import { openRecords, runProcess } from './process/run-process.js';
+import { runProcess } from './process/run-process.js';
+import { openRecords } from './process/services.js';
 import { nineDigits, readEmail } from './provider/contact.js';
 import { MissingKeyError } from './records/payers.js';
 import type { Records } from './records/records.js';
-import { ConfigError, readConfig } from './settings/read-settings.js';
+import { ConfigError } from './settings/config-error.js';
+import { readConfig } from './settings/read-settings.js';
 import { createLogger } from './telemetry/logger.js';
 import { encryptionOf } from './temporal/encryption.js';
 

@@ -3,16 +3,12 @@ import { createApi } from './api/app.js';
 import { temporalCalls } from './http/request-traces.js';
 import { Shutdown, serve } from './http/server.js';
 import type { PaymentTerms } from './payments/words/order.js';
-import {
-  createProviderServices,
-  isNamespaceReady,
-  openRecords,
-  orStopped,
-  reloadOnHangUp,
-  runProcess,
-  untilNamespaceIsReady,
-} from './process/run-process.js';
-import { type Config, merchantsOf, readConfig, withTemporalApiKey } from './settings/read-settings.js';
+import { isNamespaceReady, untilNamespaceIsReady } from './process/namespace.js';
+import { orStopped, reloadOnHangUp, runProcess } from './process/run-process.js';
+import { createProviderServices, openRecords } from './process/services.js';
+import { merchantsOf } from './settings/api.js';
+import { type Config, readConfig } from './settings/read-settings.js';
+import { withTemporalApiKey } from './settings/secret-files.js';
 import { createLogger } from './telemetry/logger.js';
 import { codecMetrics, createRegistry, type MetricsPage, providerMetrics, serveMetrics } from './telemetry/metrics.js';
 import { startTracing } from './telemetry/tracing.js';

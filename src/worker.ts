@@ -5,17 +5,12 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { createActivities } from './activities/activities.js';
 import { createMerchantNotifier } from './activities/merchant.js';
-import {
-  closeAll,
-  createProviderServices,
-  openRecords,
-  orStopped,
-  reloadOnHangUp,
-  runProcess,
-  untilNamespaceIsReady,
-} from './process/run-process.js';
+import { untilNamespaceIsReady } from './process/namespace.js';
+import { closeAll, orStopped, reloadOnHangUp, runProcess } from './process/run-process.js';
+import { createProviderServices, openRecords } from './process/services.js';
 import { runRecorder } from './records/recorder.js';
-import { type Config, readConfig, withTemporalApiKey } from './settings/read-settings.js';
+import { type Config, readConfig } from './settings/read-settings.js';
+import { withTemporalApiKey } from './settings/secret-files.js';
 import { scheduleStatements } from './statements/schedule.js';
 import { createStatementSteps } from './statements/steps.js';
 import { createLogger } from './telemetry/logger.js';

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { parseEnv } from 'node:util';
-import { type Config, ConfigError, type Part, readConfig } from '../../src/settings/read-settings.js';
+import { ConfigError } from '../../src/settings/config-error.js';
+import { type Config, type Part, readConfig } from '../../src/settings/read-settings.js';
 import { existingWebhookSecret, stackSettings } from '../../stack/processes/settings.js';
 import { listenUrl, shopWebhookUrl } from '../../stack/start/start-settings.js';
 import { note, paint, print, printJson } from '../output.js';

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pino } from 'pino';
-import { openRecords } from '../../src/process/run-process.js';
+import { openRecords } from '../../src/process/services.js';
 import { readConfig } from '../../src/settings/read-settings.js';
 import { connectClient } from '../../src/temporal/connection.js';
 import { encryptionOf, NO_KEYS } from '../../src/temporal/encryption.js';

@@ -1,4 +1,5 @@
-import { merchantsOfKeys, type NamedKey, sha256Of } from '../../src/settings/merchants.js';
+import { sha256Of } from '../../src/settings/api-keys.js';
+import { merchantsIn, type NamedKey } from '../../src/settings/merchants.js';
 
 /** Secrets that open nothing but a simulation's own servers, which listen on this machine alone. */
 
@@ -34,4 +35,4 @@ const KEYS: readonly NamedKey[] = [
 ];
 
 /** The merchants and the operator, without webhooks or limits. */
-export const MERCHANTS = merchantsOfKeys(KEYS, {});
+export const MERCHANTS = merchantsIn({ API_KEYS: KEYS });

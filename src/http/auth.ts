@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
-import { type Merchant, type MerchantLimits, type Scope, sha256Of } from '../settings/merchants.js';
+import { sha256Of } from '../settings/api-keys.js';
+import type { Merchant, MerchantLimits, Scope } from '../settings/merchants.js';
 import { forbidden, unauthenticated } from './problem.js';
 
 /** The owner of an API key, and what the key allows. */

@@ -1,23 +1,12 @@
-/*
- * What all processes share: signals stop them, wrong settings are reported, the exit code shows how they
- * ended, the Temporal namespace is checked first, and the clients of the provider's two services are made.
- */
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Service } from '../payments/words/order.js';
-import { createProviderClient, type ProviderClient, type ProviderClientOptions } from '../provider/client.js';
-import { Records } from '../records/records.js';
-import { type Config, ConfigError } from '../settings/read-settings.js';
-import { type Tracing, traceProviderCalls } from '../telemetry/tracing.js';
-import type { Encryption } from '../temporal/encryption.js';
-import {
-  describeGaps,
-  type SetupConnection,
-  type SetupResult,
-  setUpNamespace,
-  setupCommands,
-} from '../temporal/namespace.js';
+import { ConfigError } from '../settings/config-error.js';
+
+/*
+ * What all processes share: signals stop them or have them read settings again, wrong settings are reported, and the exit
+ * code shows how they ended.
+ */
 
 /** How long a process may take to end by itself once its main function has ended, in ms. */
 const EXIT_LIMIT_MS = 250;
@@ -112,103 +101,4 @@ export function reloadOnHangUp<Settings>(
       }
     }
   });
-}
-
-interface RequiredNamespace {
-  readonly connection: SetupConnection;
-  readonly namespace: string;
-  readonly logger: Logger;
-}
-
-/** Pause between two attempts to check the namespace while Temporal is away, in ms. */
-const CHECK_AGAIN_MS = 2_000;
-
-/**
- * Checks once that the namespace has what payments need, and adds what it lacks as far as Temporal lets this process.
- *
- * @returns `false` when Temporal doesn't answer, so that nothing is known.
- * @throws {ConfigError} with the commands to run when something is still missing.
- */
-export async function isNamespaceReady(required: RequiredNamespace): Promise<boolean> {
-  const { connection, namespace, logger } = required;
-  let result: SetupResult;
-  try {
-    result = await setUpNamespace(connection, namespace);
-  } catch (error) {
-    logger.warn({ err: error, namespace }, 'the namespace could not be checked yet: Temporal does not answer');
-    return false;
-  }
-  if (result.gaps.length === 0) return true;
-  throw new ConfigError(instructions(namespace, result));
-}
-
-/**
- * Repeats {@link isNamespaceReady} until Temporal answers. Resolves when the namespace has what payments need, or when
- * `stop` is aborted.
- *
- * @throws {ConfigError} as {@link isNamespaceReady} does.
- */
-export async function untilNamespaceIsReady(required: RequiredNamespace, stop: AbortSignal): Promise<void> {
-  while (!stop.aborted && !(await orStopped(isNamespaceReady(required), stop))) {
-    await pause(CHECK_AGAIN_MS, undefined, { signal: stop }).catch(() => undefined);
-  }
-}
-
-function instructions(namespace: string, { gaps, refusals }: SetupResult): string {
-  return [
-    describeGaps(namespace, gaps),
-    ...(refusals.length === 0 ? [] : [`Temporal refused to let this process change it: ${refusals.join('; ')}.`]),
-    "Set it up with Temporal's command line, against the same server, and start again:",
-    ...setupCommands(namespace, gaps).map((command) => `  ${command}`),
-  ].join('\n');
-}
-
-/**
- * Opens the records, if the settings name their database, and warns if they don't: it is a choice, but an important
- * one. Call `close` when done.
- */
-export function openRecords(
-  { RECORDS_URL }: Config<'api'> | Config<'worker'> | Config<'records'>,
-  encryption: Encryption,
-  logger: Logger,
-): Records | undefined {
-  if (RECORDS_URL !== undefined) return Records.open(RECORDS_URL, encryption, logger);
-  logger.warn(
-    'RECORDS_URL is not set: payments, and their Idempotency-Keys, are forgotten when Temporal deletes them, after the retention of its namespace',
-  );
-  return undefined;
-}
-
-/**
- * Makes a client for each of the provider's services from the settings. Call `close` on each when done.
- *
- * @param options `onCall` is told of each call to the provider, and `orderSlots` are those of the process
- * @param tracing traces the calls that are made for a payment
- */
-export function createProviderServices(
-  config: Config<'api'> | Config<'worker'>,
-  options: Pick<ProviderClientOptions, 'onCall' | 'orderSlots'>,
-  tracing: Tracing | undefined,
-): Readonly<Record<Service, ProviderClient>> {
-  const shared = {
-    ...options,
-    timeoutMs: config.PROVIDER_TIMEOUT,
-    traceCall: tracing && traceProviderCalls(tracing),
-  };
-  return {
-    collection: createProviderClient({
-      ...shared,
-      service: 'collection',
-      url: config.PROVIDER_COLLECTION_URL,
-      apiUser: config.PROVIDER_COLLECTION_API_USER,
-      apiKey: config.PROVIDER_COLLECTION_API_KEY,
-    }),
-    payout: createProviderClient({
-      ...shared,
-      service: 'payout',
-      url: config.PROVIDER_PAYOUT_URL,
-      apiUser: config.PROVIDER_PAYOUT_API_USER,
-      apiKey: config.PROVIDER_PAYOUT_API_KEY,
-    }),
-  };
 }

@@ -1,4 +1,5 @@
-import { type MerchantKey, sha256Of } from './merchants.js';
+import { sha256Of } from './api-keys.js';
+import type { MerchantKey } from './merchants.js';
 
 /** The secrets of `.env.example`, which everybody can read: they are for a trial with the sandbox alone. */
 const EXAMPLES = [

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { chmod, link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { isWebhookSecret } from '../../src/settings/merchants.js';
-import { SECRET_SETTINGS } from '../../src/settings/read-settings.js';
+import { isWebhookSecret } from '../../src/settings/kinds.js';
+import { SECRET_SETTINGS } from '../../src/settings/secret-files.js';
 
 /** The name of the merchant's API key; an idempotency key belongs to it, so it must never change. */
 const KEY_OWNER = 'merchant';

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { readSettings, SettingsError } from '../../sandbox/settings.js';
+import { merchantsOf } from '../../src/settings/api.js';
+import { ConfigError } from '../../src/settings/config-error.js';
 import { hasPayments } from '../../src/settings/merchants.js';
-import { type Config, ConfigError, merchantsOf, readConfig } from '../../src/settings/read-settings.js';
+import { type Config, readConfig } from '../../src/settings/read-settings.js';
 import { freePort } from '../processes/ports.js';
 import { type Secrets, type StackPorts, stackSettings } from '../processes/settings.js';
 

@@ -1,4 +1,4 @@
-import { withTemporalApiKey } from '../../src/settings/read-settings.js';
+import { withTemporalApiKey } from '../../src/settings/secret-files.js';
 import {
   lazyConnection,
   loadTemporalTarget,

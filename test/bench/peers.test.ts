@@ -24,7 +24,7 @@ describe("the benchmark's peers", () => {
   });
 
   it("have the textbook's worker run with the settings that Sanaga's has by default", () => {
-    const ours = ['settings/read-settings', 'worker/payment-worker'].map((name) =>
+    const ours = ['settings/worker', 'worker/payment-worker'].map((name) =>
       readFileSync(join(peers, `../../src/${name}.ts`), 'utf8'),
     );
     const numberIn = (pattern: RegExp, sources: string) => pattern.exec(sources)?.[1] ?? `no ${pattern}`;

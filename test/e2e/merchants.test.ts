@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { sha256Of } from '../../src/settings/merchants.js';
+import { sha256Of } from '../../src/settings/api-keys.js';
 import type { MerchantHook } from '../../stack/demo/merchant.js';
 import type { StackPart } from '../../stack/processes/stack.js';
 import { bringUp, openDocumentedHook, type RunningStack } from '../support/running-stack.js';

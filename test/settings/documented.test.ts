@@ -3,7 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import ms, { type StringValue } from 'ms';
 import { readSettings, SETTING_NAMES } from '../../sandbox/settings.js';
-import { type Part, readConfig, SECRET_SETTINGS, settingNames } from '../../src/settings/read-settings.js';
+import { type Part, readConfig, settingNames } from '../../src/settings/read-settings.js';
+import { SECRET_SETTINGS } from '../../src/settings/secret-files.js';
 import { withoutSettings } from '../../stack/processes/settings.js';
 import { ENCRYPTION_KEYS } from '../support/test-encryption.js';
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { merchantsFile } from '../../src/settings/merchants.js';
+import { merchantsFile } from '../../src/settings/merchants-file.js';
 
 const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
 const digest = (character: string) => character.repeat(64);

@@ -6,14 +6,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { MAX_FIRST_SEND_AGE_MS } from '../../src/activities/unless-reset.js';
-import {
-  ConfigError,
-  merchantsOf,
-  type Part,
-  readConfig,
-  SECRET_SETTINGS,
-  settingNames,
-} from '../../src/settings/read-settings.js';
+import { merchantsOf } from '../../src/settings/api.js';
+import { ConfigError } from '../../src/settings/config-error.js';
+import { type Part, readConfig, settingNames } from '../../src/settings/read-settings.js';
+import { SECRET_SETTINGS } from '../../src/settings/secret-files.js';
 import { ENCRYPTION_KEYS } from '../support/test-encryption.js';
 
 const WEBHOOK_SECRET = `whsec_${Buffer.alloc(32).toString('base64')}`;

@@ -7,13 +7,8 @@ import { type AppOptions, createApi } from '../../src/api/app.js';
 import type { ApiProviders } from '../../src/api/route.js';
 import { Shutdown, serve } from '../../src/http/server.js';
 import type { PaymentTerms } from '../../src/payments/words/order.js';
-import {
-  type Merchant,
-  type MerchantLimits,
-  merchantsOfKeys,
-  type Scope,
-  sha256Of,
-} from '../../src/settings/merchants.js';
+import { sha256Of } from '../../src/settings/api-keys.js';
+import { type Merchant, type MerchantLimits, merchantsIn, type Scope } from '../../src/settings/merchants.js';
 import { connectClient } from '../../src/temporal/connection.js';
 import type { Encryption } from '../../src/temporal/encryption.js';
 import { expectDocumented } from './documented.js';
@@ -35,9 +30,9 @@ export const KEYS = {
 export function merchantsWith(
   keys: readonly { readonly name: string; readonly secret: string; readonly scopes: readonly Scope[] }[],
   limits: MerchantLimits = {},
-): Merchant[] {
+): readonly Merchant[] {
   const named = keys.map(({ name, secret, scopes }) => ({ name, sha256: sha256Of(secret), scopes }));
-  return merchantsOfKeys(named, limits);
+  return merchantsIn({ API_KEYS: named }, limits);
 }
 
 const merchants = merchantsWith([

@@ -24,7 +24,8 @@ import { temporalCalls } from '../../src/http/request-traces.js';
 import type { PaymentTerms } from '../../src/payments/words/order.js';
 import type { Payment } from '../../src/payments/words/payment.js';
 import { createProviderClient, type ProviderCall } from '../../src/provider/client.js';
-import { merchantsOfKeys, sha256Of } from '../../src/settings/merchants.js';
+import { sha256Of } from '../../src/settings/api-keys.js';
+import { merchantsIn } from '../../src/settings/merchants.js';
 import { providerMetrics } from '../../src/telemetry/metrics.js';
 import { type Tracing, traceProviderCalls } from '../../src/telemetry/tracing.js';
 import { retryUntilClosed } from '../../src/temporal/connection.js';
@@ -199,16 +200,15 @@ export class PaymentWorld {
         taskQueue: 'payments',
         namespace: 'default',
         terms,
-        merchants: merchantsOfKeys(
-          [
+        merchants: merchantsIn({
+          API_KEYS: [
             {
               name: 'shop',
               sha256: sha256Of(SECRET),
               scopes: ['collections', 'payouts', 'read', 'balance', 'review'],
             },
           ],
-          {},
-        ),
+        }),
         webhookToken: TOKEN,
         providers: clients,
         logger: pino({ level: 'silent' }),

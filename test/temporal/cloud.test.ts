@@ -11,7 +11,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { withTemporalApiKey } from '../../src/settings/read-settings.js';
+import { withTemporalApiKey } from '../../src/settings/secret-files.js';
 import { connectWorker, lazyConnection, loadTemporalTarget } from '../../src/temporal/connection.js';
 import { type DevServer, startDevServer } from '../../stack/temporal/start-dev-server.js';
 import { type Authority, type Certificate, createAuthority, readPem } from './certificates.js';

@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Connection, isGrpcServiceError } from '@temporalio/client';
-import { ConfigError, withTemporalApiKey } from '../../src/settings/read-settings.js';
+import { ConfigError } from '../../src/settings/config-error.js';
+import { withTemporalApiKey } from '../../src/settings/secret-files.js';
 import {
   connectClient,
   connectWorker,

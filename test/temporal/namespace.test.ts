@@ -6,8 +6,8 @@ import { msToTs, tsToMs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
 import { NativeConnection } from '@temporalio/worker';
 import { pino } from 'pino';
-import { isNamespaceReady, untilNamespaceIsReady } from '../../src/process/run-process.js';
-import { ConfigError } from '../../src/settings/read-settings.js';
+import { isNamespaceReady, untilNamespaceIsReady } from '../../src/process/namespace.js';
+import { ConfigError } from '../../src/settings/config-error.js';
 import { lazyConnection } from '../../src/temporal/connection.js';
 import {
   describeGaps,

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { readSettings } from '../../../sandbox/settings.js';
-import { sha256Of } from '../../../src/settings/merchants.js';
-import { readConfig, SECRET_SETTINGS } from '../../../src/settings/read-settings.js';
+import { sha256Of } from '../../../src/settings/api-keys.js';
+import { readConfig } from '../../../src/settings/read-settings.js';
+import { SECRET_SETTINGS } from '../../../src/settings/secret-files.js';
 import {
   existingSecrets,
   existingWebhookSecret,

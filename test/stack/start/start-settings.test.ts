@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
-import { ConfigError, readConfig } from '../../../src/settings/read-settings.js';
+import { ConfigError } from '../../../src/settings/config-error.js';
+import { readConfig } from '../../../src/settings/read-settings.js';
 import { makeSecrets } from '../../../stack/processes/settings.js';
 import { startSettings } from '../../../stack/start/start-settings.js';
 

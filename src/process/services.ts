@@ -1,0 +1,57 @@
+import type { Logger } from 'pino';
+import type { Service } from '../payments/words/order.js';
+import { createProviderClient, type ProviderClient, type ProviderClientOptions } from '../provider/client.js';
+import { Records } from '../records/records.js';
+import type { Config } from '../settings/read-settings.js';
+import { type Tracing, traceProviderCalls } from '../telemetry/tracing.js';
+import type { Encryption } from '../temporal/encryption.js';
+
+/**
+ * Opens the records, if the settings name their database, and warns if they don't: it is a choice, but an important
+ * one. Call `close` when done.
+ */
+export function openRecords(
+  { RECORDS_URL }: Config<'api'> | Config<'worker'> | Config<'records'>,
+  encryption: Encryption,
+  logger: Logger,
+): Records | undefined {
+  if (RECORDS_URL !== undefined) return Records.open(RECORDS_URL, encryption, logger);
+  logger.warn(
+    'RECORDS_URL is not set: payments, and their Idempotency-Keys, are forgotten when Temporal deletes them, after the retention of its namespace',
+  );
+  return undefined;
+}
+
+/**
+ * Makes a client for each of the provider's services from the settings. Call `close` on each when done.
+ *
+ * @param options `onCall` is told of each call to the provider, and `orderSlots` are those of the process
+ * @param tracing traces the calls that are made for a payment
+ */
+export function createProviderServices(
+  config: Config<'api'> | Config<'worker'>,
+  options: Pick<ProviderClientOptions, 'onCall' | 'orderSlots'>,
+  tracing: Tracing | undefined,
+): Readonly<Record<Service, ProviderClient>> {
+  const shared = {
+    ...options,
+    timeoutMs: config.PROVIDER_TIMEOUT,
+    traceCall: tracing && traceProviderCalls(tracing),
+  };
+  return {
+    collection: createProviderClient({
+      ...shared,
+      service: 'collection',
+      url: config.PROVIDER_COLLECTION_URL,
+      apiUser: config.PROVIDER_COLLECTION_API_USER,
+      apiKey: config.PROVIDER_COLLECTION_API_KEY,
+    }),
+    payout: createProviderClient({
+      ...shared,
+      service: 'payout',
+      url: config.PROVIDER_PAYOUT_URL,
+      apiUser: config.PROVIDER_PAYOUT_API_USER,
+      apiKey: config.PROVIDER_PAYOUT_API_KEY,
+    }),
+  };
+}

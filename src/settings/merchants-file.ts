@@ -1,0 +1,132 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { MINIMUM_AMOUNT } from '../payments/words/limits.js';
+import { PAYMENT_EVENT_TYPES } from '../payments/words/payment.js';
+import { parseExactly, repeatedFields, TooDeepError } from '../text/exact-json.js';
+import { httpUrl, isWebhookSecret, WEBHOOK_SECRET_FORM } from './kinds.js';
+import { type Merchant, SCOPES } from './merchants.js';
+
+const limit = z.int('must be a whole number of XAF').min(MINIMUM_AMOUNT, `must be at least ${MINIMUM_AMOUNT} XAF`);
+
+const merchant = z.strictObject({
+  name: z.string().regex(/^[a-zA-Z0-9-]{1,40}$/, 'must have 1 to 40 letters, digits and "-"'),
+  keys: z.array(
+    z.strictObject({
+      sha256: z
+        .string()
+        .regex(/^[0-9a-fA-F]{64}$/, "must be the 64 hex digits of the secret's SHA-256")
+        .toLowerCase(),
+      scopes: z.array(z.enum(SCOPES, `must be one of ${SCOPES.join(', ')}`)).min(1, 'must have at least one scope'),
+    }),
+  ),
+  webhooks: z
+    .array(
+      z.strictObject({
+        url: httpUrl,
+        secrets: z
+          .array(z.string().refine(isWebhookSecret, `must be a Standard Webhooks secret: ${WEBHOOK_SECRET_FORM}`))
+          .min(1, 'must have one secret, or two while it is being changed')
+          .max(2, 'must have one secret, or two while it is being changed'),
+        types: z
+          .array(z.enum(PAYMENT_EVENT_TYPES, `must be one of ${PAYMENT_EVENT_TYPES.join(', ')}`))
+          .min(1, 'must have at least one type; leave it out to get all of them')
+          .optional(),
+      }),
+    )
+    .default([]),
+  limits: z
+    .strictObject({
+      maxCollection: limit.optional(),
+      maxPayout: limit.optional(),
+      maxPayoutsPerDay: limit.optional(),
+      secondPersonAbove: limit.optional(),
+    })
+    .default({}),
+});
+
+const merchantsSchema = z
+  .strictObject({ merchants: z.array(merchant).min(1, 'must have at least one merchant') })
+  .superRefine(({ merchants }, context) => {
+    const once = (what: string) => {
+      const places = new Map<string, string>();
+      return (value: string, path: (string | number)[]) => {
+        const earlier = places.get(value);
+        if (earlier !== undefined)
+          context.addIssue({ code: 'custom', path, message: `is the same as ${earlier}: ${what}` });
+        else places.set(value, placeOf(path));
+      };
+    };
+    const name = once('each merchant needs its own name');
+    const key = once('each key needs its own secret');
+    for (const [index, one] of merchants.entries()) {
+      const at = ['merchants', index];
+      name(one.name, [...at, 'name']);
+      for (const [number, { sha256 }] of one.keys.entries()) key(sha256, [...at, 'keys', number, 'sha256']);
+      const url = once('each webhook of a merchant needs its own address');
+      for (const [number, webhook] of one.webhooks.entries()) url(webhook.url, [...at, 'webhooks', number, 'url']);
+    }
+  });
+
+/** A place in the file, such as `merchants[0].keys[1].sha256`. */
+function placeOf(path: readonly PropertyKey[]): string {
+  return path
+    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
+    .join('')
+    .replace(/^\./, '');
+}
+
+/** The path of the merchants' file, parsed into the merchants in it. Messages never quote what is in the file. */
+export const merchantsFile = z
+  .string()
+  .min(1, 'must not be empty')
+  .transform((path, context): readonly Merchant[] => {
+    const refuse = (message: string) => {
+      context.addIssue({ code: 'custom', message });
+      return z.NEVER;
+    };
+    let content: string;
+    try {
+      content = readFileSync(path, 'utf8');
+    } catch (error) {
+      return refuse(`can't be read: ${reasonOf(error)}`);
+    }
+    let json: unknown;
+    try {
+      json = parseExactly(content);
+      const [repeated] = repeatedFields(content);
+      if (repeated !== undefined) return refuse(`${repeated} must not be given more than once`);
+    } catch (error) {
+      if (error instanceof TooDeepError) return refuse(`the content ${error.message}`);
+      return refuse(`is not valid JSON${positionIn(error)}`);
+    }
+    const read = merchantsSchema.safeParse(json);
+    if (read.success) return read.data.merchants;
+    for (const mistake of read.error.issues.flatMap(describe)) refuse(mistake);
+    return z.NEVER;
+  });
+
+/** The mistakes that an issue stands for, each as `place message`. */
+function describe(issue: z.core.$ZodIssue): string[] {
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => `${placeOf([...issue.path, key])} is not a known field`);
+  const place = issue.path.length === 0 ? 'the content' : placeOf(issue.path);
+  return [`${place} ${inOurWords(issue.message)}`];
+}
+
+/** zod's own messages read `Invalid input: expected string, received undefined`. */
+function inOurWords(message: string): string {
+  const [, expected, received] = /^Invalid input: expected (\w+), received (\w+)$/.exec(message) ?? [];
+  if (expected === undefined) return message;
+  return received === 'undefined' ? 'is required' : `must be of type ${expected}`;
+}
+
+/** Where JSON ends to be valid. The rest of the error's message quotes the file, which has secrets in it. */
+function positionIn(error: unknown): string {
+  const [, position] = /position (\d+)/.exec(error instanceof Error ? error.message : '') ?? [];
+  return position === undefined ? '' : `, at character ${Number(position) + 1}`;
+}
+
+/** Why a file can't be read, such as `ENOENT`. */
+export function reasonOf(error: unknown): string {
+  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : String(error);
+}
