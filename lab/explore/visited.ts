@@ -142,9 +142,8 @@ function encodePhase(payment: PaymentState, phase: Phase, now: number): string {
     case 'review':
       return encodeReview(payment, phase, now);
     case 'deciding': {
-      const { resolution, isUnanswered = false } = phase;
-      const matching = phase.matching === undefined ? '' : JSON.stringify(phase.matching);
-      return `d${encodeReview(payment, phase.review, now)}${decisionText(resolution)}${flags(isUnanswered)}${phase.next}${phase.alive.join()};${phase.moving.join()};${phase.rounds}/${phase.inView.join()}${matching}`;
+      const { resolution, step, moving, rounds, inView } = phase;
+      return `d${encodeReview(payment, phase.review, now)}${decisionText(resolution)}${JSON.stringify(step)};${moving.join()};${rounds}/${inView.join()}`;
     }
     case 'ended': {
       let text = `e${phase.status}${phase.transId ?? ''}`;

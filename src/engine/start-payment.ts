@@ -4,7 +4,8 @@ import { ApiError, temporarilyUnavailable } from '../http/problem.js';
 import { toPayment } from '../payments/views/to-payment.js';
 import type { LinkOrder, PaymentOrder, PaymentTerms } from '../payments/words/order.js';
 import type { Payment } from '../payments/words/payment.js';
-import { openPayment, transIdOf } from '../payments/words/payment-state.js';
+
+import { openPayment, rejectionOf, transIdOf } from '../payments/words/payment-state.js';
 import type { Tracing } from '../telemetry/tracing.js';
 import {
   FINGERPRINT_MISMATCH,
@@ -345,8 +346,10 @@ function begun(
   begin: Beginning | undefined,
 ): StartResult {
   const state = begin?.start.payment ?? openPayment(order, terms, createdAt);
-  const rejection = state.phase.kind === 'ended' ? state.phase.rejection : undefined;
-  return toResult({ payment: toPayment(state), rejection }, { isUndecided: true, isRepeated: false });
+  return toResult(
+    { payment: toPayment(state), rejection: rejectionOf(state) },
+    { isUndecided: true, isRepeated: false },
+  );
 }
 
 /** @throws {ApiError} `idempotency_key_reused`. */

@@ -25,6 +25,7 @@ import {
   isFinalPayment,
   openPayment,
   type PaymentState,
+  rejectionOf,
   statusOf,
   transIdOf,
 } from '../payments/words/payment-state.js';
@@ -337,10 +338,9 @@ class Interpreter {
   }
 
   private result(): PaymentResult {
-    const { phase } = this.payment;
     return {
       payment: toPayment(this.payment),
-      rejection: phase.kind === 'ended' ? phase.rejection : undefined,
+      rejection: rejectionOf(this.payment),
     };
   }
 

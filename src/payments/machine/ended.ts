@@ -68,7 +68,7 @@ export function onCheckedList(payment: PaymentState, ended: Ended, answer: ListA
     (transId) => !check.heard?.includes(transId) && !own.some((one) => one.transId === transId),
   );
   // Nothing was ever shown, and an operator has decided over that answer already.
-  const isNobodys = answer.kind === 'refused' && ended.failureCode === 'decided_by_operator' && isUnknown(payment);
+  const isNobodys = answer.kind === 'refused' && isFailedByOperator(ended) && isUnknown(payment);
   const isComplete = (answer.kind === 'listed' || isNobodys) && open.length === 0;
   const next = isComplete
     ? inPhase(payment, { ...shown, checks: later })
@@ -110,10 +110,14 @@ function postpone(
 
 const DECIDED = 'an operator decided that no money has moved';
 
-function openQuestion({ failureCode }: Ended, open: readonly TransId[]): string {
+function isFailedByOperator(ended: Ended): boolean {
+  return ended.status === 'FAILED' && ended.failureCode === 'decided_by_operator';
+}
+
+function openQuestion(ended: Ended, open: readonly TransId[]): string {
   if (open.length === 0) return "it couldn't be checked whether the payment has more than one transaction";
   const unsaid = `the provider hasn't said what became of ${open.join(', ')}`;
-  return failureCode === 'decided_by_operator' ? `${DECIDED}, but ${unsaid}` : unsaid;
+  return isFailedByOperator(ended) ? `${DECIDED}, but ${unsaid}` : unsaid;
 }
 
 /** The outcome with a transaction of which the provider has to speak yet. */
@@ -144,7 +148,7 @@ export function contradicted(payment: PaymentState, ended: Ended, transaction: T
   const { transId } = transaction;
   // An old answer says nothing new.
   const status = withShown(payment, transId, transaction.status).shown?.status ?? transaction.status;
-  const isDecided = ended.failureCode === 'decided_by_operator';
+  const isDecided = isFailedByOperator(ended);
   // Had the provider said so before, the decision would have been refused.
   if (isDecided && status !== 'SUCCESSFUL' && !isOver(payment, status)) {
     const open =

@@ -1,12 +1,12 @@
 import { isFinal } from '../words/order.js';
 import type { ExpiryAnswer, StatusAnswer } from '../words/outcome.js';
-import type { FailureCode } from '../words/payment.js';
 import {
   type Closing,
   type Facts,
   type Following,
   followedBy,
   namedIn,
+  type Outcome,
   type PaymentState,
   pursuitOf,
 } from '../words/payment-state.js';
@@ -98,17 +98,16 @@ export function applyTransaction(payment: PaymentState, transaction: Transaction
   if (wrong !== undefined && wrong !== payment.tolerated) return holdForReview(payment, wrong, now);
   const known = { ...payment, facts: { ...payment.facts, ...factsOf(transaction) } };
   const { transId, status } = transaction;
-  if (isFinal(payment.order, status)) {
+  const outcome = outcomeOf(payment, transaction);
+  if (outcome !== undefined) {
     const open = status === 'SUCCESSFUL' ? undefined : openOther(payment);
     // What an operator has left for this one may be what moves the money.
     if (open !== undefined) return holdForReview(withStatus(known, status), besides(transId, status, open), now);
-    const { reason } = transaction;
-    const outcome = { status: status as 'SUCCESSFUL', failureCode: FAILURES[status], reason };
     const of = followedTransaction(known);
     // What a notification says, and the provider hasn't confirmed yet, may be in the list.
     const isHinted = namedIn(payment).length > 0 || reportedPaidUntil(payment, transId, now) !== undefined;
     const isDoubtful = payment.sends.isDoubtful || isHinted;
-    const isSure = status === 'SUCCESSFUL' || !isDoubtful;
+    const isSure = outcome.status === 'SUCCESSFUL' || !isDoubtful;
     if (isSure || of === undefined) return end(known, outcome, now);
     // Why it has failed is told with the failure, and no sooner.
     const facts = { ...known.facts, reason: payment.facts.reason };
@@ -117,10 +116,20 @@ export function applyTransaction(payment: PaymentState, transaction: Transaction
   return withStatus(known, status);
 }
 
-const FAILURES: Partial<Record<ProviderStatus, FailureCode>> = {
-  FAILED: 'failed_at_provider',
-  EXPIRED: 'expired',
-};
+/** What a transaction's final status makes of the payment. */
+function outcomeOf({ order }: PaymentState, { status, reason }: Transaction): Outcome | undefined {
+  if (!isFinal(order, status)) return undefined;
+  switch (status) {
+    case 'SUCCESSFUL':
+      return { status, reason };
+    case 'FAILED':
+      return { status, failureCode: 'failed_at_provider', reason };
+    case 'EXPIRED':
+      return { status, failureCode: 'expired', reason };
+    default:
+      return undefined;
+  }
+}
 
 /**
  * CREATED after anything else is an old answer: an attempt that was made stays made. So is anything after a final

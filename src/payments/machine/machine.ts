@@ -3,6 +3,9 @@ import type { PaymentEventType } from '../words/payment.js';
 import type { TransId } from '../words/payment-id.js';
 import {
   type Closing,
+  type Deciding,
+  type DecisionStep,
+  type Ended,
   type Following,
   followedBy,
   isKnown,
@@ -20,11 +23,20 @@ import {
   type Waiting,
 } from '../words/payment-state.js';
 import type { ProviderStatus, Transaction } from '../words/transaction.js';
+import {
+  onDecide,
+  onExpiredWhileDeciding,
+  onListedWhileDeciding,
+  onOtherWhileDeciding,
+  onStatusWhileDeciding,
+  putOff,
+} from './deciding.js';
 import { nextAsked, onCheckedList, onCheckedStatus, recheck } from './ended.js';
 import { renumbered, withDifferences, withDisputes } from './evidence.js';
 import { onExpired, onStatus, startClosing } from './following.js';
 import { mayBeOwn } from './matching.js';
 import { afterTry, newDelivery, nextDue, withDelivery, withNotification } from './notification.js';
+import { objectionToDecision } from './objections.js';
 import { LOOKS_BUDGETED, nextFreeAt, recordQuestion, STATUS_CALLS_BUDGETED } from './polling.js';
 import {
   nextReport,
@@ -35,15 +47,6 @@ import {
   withPaidReportsAsked,
   withUnnamed,
 } from './reports.js';
-import {
-  askedAbout,
-  objectionTo as objectionToDecision,
-  onDecide,
-  onExpiredWhileDeciding,
-  onListedWhileDeciding,
-  onStatusWhileDeciding,
-  putOff,
-} from './review.js';
 import { onListed, onOrphanExpired, onResetChecked } from './searching.js';
 import { objectionToRejection, onReject } from './second-person.js';
 import {
@@ -67,6 +70,7 @@ import {
   type DeliveryEvent,
   done,
   mayBePaid,
+  NOT_UNDER_REVIEW,
   type NotificationEvent,
   type PaymentEvent,
   type Refusal,
@@ -245,17 +249,34 @@ function onAnswer(payment: PaymentState, event: AnswerEvent, now: number): Chang
         ? notAsked(phase, event)
         : { payment: onPursuitAnswer(payment, phase.pursuit, event, now) };
     case 'deciding':
-      if (event.kind === 'status') {
-        return onStatusWhileDeciding(payment, phase, event.transId, event.answer, now);
-      }
-      if (event.kind === 'listed') return onListedWhileDeciding(payment, phase, event.answer, now);
-      if (event.kind === 'expired') return onExpiredWhileDeciding(payment, phase, event.transId);
-      return notAsked(phase, event);
+      return onDecisionAnswer(payment, phase, event, now);
     case 'ended':
       if (event.kind === 'status')
         return { payment: onCheckedStatus(payment, phase, event.transId, event.answer, now) };
       if (event.kind === 'listed') return { payment: onCheckedList(payment, phase, event.answer, now) };
       return notAsked(phase, event);
+  }
+}
+
+function onDecisionAnswer(payment: PaymentState, deciding: Deciding, event: AnswerEvent, now: number): Change {
+  const { step } = deciding;
+  switch (step.kind) {
+    case 'status':
+      return event.kind === 'status'
+        ? onStatusWhileDeciding(payment, deciding, event.transId, event.answer, now)
+        : notAsked(deciding, event);
+    case 'others':
+      return event.kind === 'status'
+        ? onOtherWhileDeciding(payment, deciding, step, event.answer, now)
+        : notAsked(deciding, event);
+    case 'list':
+      return event.kind === 'listed'
+        ? onListedWhileDeciding(payment, deciding, step, event.answer, now)
+        : notAsked(deciding, event);
+    case 'expire':
+      return event.kind === 'expired'
+        ? onExpiredWhileDeciding(payment, deciding, step, event.transId)
+        : notAsked(deciding, event);
   }
 }
 
@@ -359,7 +380,9 @@ function onRequest(payment: PaymentState, event: RequestEvent, now: number): Cha
         ? waits(askSoon(payment, now), event.request, 'poll')
         : done(askSoon(payment, now), event.request);
     case 'decide':
-      return onDecide(payment, event.request, event.resolution, now);
+      return payment.phase.kind === 'review'
+        ? onDecide(payment, payment.phase, event.request, event.resolution, now)
+        : refuse(payment, event.request, NOT_UNDER_REVIEW);
     case 'reject':
       return isToBeSent(payment.phase)
         ? done(onRecall(payment, payment.phase, event.rejection, now), event.request)
@@ -558,9 +581,9 @@ function phaseTask(payment: PaymentState, now: number): Task | undefined {
         ? { at: quiet(payment, phase.until), todo: { kind: 'lookUp' }, summary: 'Look whether it was taken' }
         : undefined;
     case 'deciding':
-      return decisionTask(payment, now);
+      return decisionTask(payment, phase.step, now);
     case 'ended':
-      return checkTask(payment, now);
+      return checkTask(payment, phase, now);
     default: {
       const pursuit = running(phase);
       return pursuit === undefined ? undefined : pursuitTask(payment, pursuit, now);
@@ -621,30 +644,27 @@ function closingTask(payment: PaymentState, { of, next }: Closing, now: number):
   };
 }
 
-function decisionTask(payment: PaymentState, now: number): Task | undefined {
-  const { phase } = payment;
-  if (phase.kind !== 'deciding') return undefined;
+function decisionTask(payment: PaymentState, step: DecisionStep, now: number): Task {
   const summary = "Wait for the provider's limit on questions";
-  const [alive] = phase.alive;
-  if (phase.next === 'expire' && alive !== undefined) {
-    return { at: quiet(payment, now), todo: { kind: 'expire', transId: alive }, summary };
+  switch (step.kind) {
+    case 'status':
+    case 'others': {
+      const transId = step.kind === 'status' ? step.transId : step.open[0];
+      const at = quiet(payment, nextFreeAt(payment.recentQuestions, transId, now));
+      return { at, todo: { kind: 'askStatus', transId, isReport: false }, summary };
+    }
+    case 'list':
+      return { at: quiet(payment, now), todo: { kind: 'lookUp' }, summary };
+    case 'expire':
+      return { at: quiet(payment, now), todo: { kind: 'expire', transId: step.alive[0] }, summary };
   }
-  const transId = askedAbout(payment, phase);
-  return phase.next === 'status' && transId !== undefined
-    ? {
-        at: quiet(payment, nextFreeAt(payment.recentQuestions, transId, now)),
-        todo: { kind: 'askStatus', transId, isReport: false },
-        summary,
-      }
-    : { at: quiet(payment, now), todo: { kind: 'lookUp' }, summary };
 }
 
-function checkTask(payment: PaymentState, now: number): Task | undefined {
-  const { phase } = payment;
-  const check = phase.kind === 'ended' ? phase.checks[0] : undefined;
-  if (check === undefined || phase.kind !== 'ended') return undefined;
+function checkTask(payment: PaymentState, ended: Ended, now: number): Task | undefined {
+  const [check] = ended.checks;
+  if (check === undefined) return undefined;
   const summary = "Compare the outcome with the provider's records";
-  const transId = nextAsked(payment, phase, check);
+  const transId = nextAsked(payment, ended, check);
   return transId === undefined
     ? { at: quiet(payment, check.at), todo: { kind: 'lookUp' }, summary }
     : {

@@ -2,7 +2,9 @@ import { isFinal } from '../words/order.js';
 import type { StatusAnswer } from '../words/outcome.js';
 import type { TransId } from '../words/payment-id.js';
 import { type Ended, isKnown, type PaymentState, pursuitOf, type Report, transIdOf } from '../words/payment-state.js';
+
 import type { ProviderStatus, Transaction } from '../words/transaction.js';
+import { askAgain } from './deciding.js';
 import { contradicted, unprovenBy } from './ended.js';
 import { knownDifference } from './evidence.js';
 import { applyTransaction } from './following.js';
@@ -75,9 +77,8 @@ function withPaid(payment: PaymentState, transId: TransId, now: number): Payment
   // What was said before puts nothing off again.
   if (noted === payment) return payment;
   const { phase } = noted;
-  const next = transIdOf(noted) === undefined ? 'list' : 'status';
-  const isExpiring = phase.kind === 'deciding' && phase.next === 'expire';
-  const decided = isExpiring ? inPhase(noted, { ...phase, next, alive: [] }) : noted;
+  const isExpiring = phase.kind === 'deciding' && phase.step.kind === 'expire';
+  const decided = isExpiring ? askAgain(noted, phase) : noted;
   const pursuit = pursuitOf(phase);
   if (pursuit?.kind === 'closing' && pursuit.next === 'expire') return pursueOn(decided, { ...pursuit, next: 'look' });
   if (pursuit?.kind !== 'searching' || pursuit.clearing === undefined) return decided;

@@ -1,6 +1,13 @@
 import type { ExpiryAnswer, ListAnswer } from '../words/outcome.js';
 import type { TransId } from '../words/payment-id.js';
-import { type Doubt, namedIn, type PaymentState, type Searching, type Unsent } from '../words/payment-state.js';
+import {
+  type Doubt,
+  type Failed,
+  namedIn,
+  type PaymentState,
+  type Searching,
+  type Unsent,
+} from '../words/payment-state.js';
 import { HOUR_MS } from '../words/time.js';
 import type { Transaction } from '../words/transaction.js';
 import { findOwn, ownAmong } from './matching.js';
@@ -40,7 +47,7 @@ type Verdict =
   /** Send once more. */
   | { readonly kind: 'send' }
   /** There is none: the payment ends as it would have, but for the doubt. */
-  | { readonly kind: 'end'; readonly outcome: NonNullable<Doubt['otherwise']> }
+  | { readonly kind: 'end'; readonly outcome: Failed }
   /** There is none: the payment waits to be sent, as it did before. */
   | { readonly kind: 'wait'; readonly unsent: Unsent }
   /** Put the payment under review. Unless it is held, look-ups go on. */
@@ -262,11 +269,7 @@ export function onResetChecked(
  * Ends a payment of which no transaction is known, unless a notification says that there is one: then it is looked for
  * first, and if that comes to nothing, a person is asked. Of a link, an earlier run has been given it.
  */
-export function endUnlessNamed(
-  payment: PaymentState,
-  outcome: NonNullable<Doubt['otherwise']>,
-  now: number,
-): PaymentState {
+export function endUnlessNamed(payment: PaymentState, outcome: Failed, now: number): PaymentState {
   const [named] = namedIn(payment);
   if (named === undefined) return end(payment, outcome, now);
   const reason = `${outcome.reason}; but a notification names ${named} as its transaction`;
@@ -276,12 +279,7 @@ export function endUnlessNamed(
 }
 
 /** Ends a payment of which no transaction is known, once the list has had the time to show one. */
-export function endIfAbsent(
-  payment: PaymentState,
-  outcome: NonNullable<Doubt['otherwise']>,
-  reason: string,
-  now: number,
-): PaymentState {
+export function endIfAbsent(payment: PaymentState, outcome: Failed, reason: string, now: number): PaymentState {
   const doubt: Doubt = { reason, since: now, otherwise: outcome };
   return inPhase(inDoubt(payment), {
     kind: 'searching',

@@ -5,6 +5,7 @@ import {
   type Change,
   done,
   matchedTransId,
+  NOT_UNDER_REVIEW,
   type Refusal,
   refuse,
   refusedUnless,
@@ -101,7 +102,7 @@ function withNextNumber(payment: PaymentState, review: Review): PaymentState {
 /** Why a decision can't be rejected that waits for a second person. */
 export function objectionToRejection({ phase }: PaymentState, { review }: Rejection): Refusal | undefined {
   if (phase.kind === 'deciding') return resolutionRefused('a decision is being checked; try again in a moment');
-  if (phase.kind !== 'review') return { type: 'NotUnderReview', words: 'the payment is not under review' };
+  if (phase.kind !== 'review') return NOT_UNDER_REVIEW;
   if (review !== phase.number) return resolutionRefused(changedReview(phase));
   return phase.proposed === undefined ? resolutionRefused('no decision waits for a second person') : undefined;
 }

@@ -20,6 +20,7 @@ import {
   inPhase,
   LISTED_AFTER_MS,
   lookUpDelay,
+  NOT_UNDER_REVIEW,
   type Refusal,
   resolutionRefused,
   review,
@@ -99,8 +100,7 @@ function countSend(payment: PaymentState, now: number): PaymentState {
  * link of an earlier try.
  */
 function onRejected(payment: PaymentState, { doubt, unsent }: Sending, message: string, now: number): PaymentState {
-  const failureCode = 'rejected_by_provider';
-  const outcome = { status: 'FAILED', reason: message, failureCode, rejection: message } as const;
+  const outcome = { status: 'FAILED', failureCode: 'rejected_by_provider', reason: message } as const;
   const isFirst = doubt === undefined && unsent === undefined;
   if (isFirst || payment.order.kind === 'link') return endUnlessNamed(payment, outcome, now);
   if (doubt === undefined)
@@ -341,7 +341,7 @@ export function objectionToRecall(
   { review: number }: Rejection,
 ): Refusal | undefined {
   if (cause !== 'operator' || doubt === undefined) {
-    return { type: 'NotUnderReview', words: 'the payment is not under review' };
+    return NOT_UNDER_REVIEW;
   }
   if (resolved?.review !== number) {
     return resolutionRefused(`no decision on review ${number} waits to be carried out`);

@@ -27,6 +27,7 @@ function typed<T>() {
 }
 
 const list = <S extends z.ZodMiniType>(element: S) => z.readonly(z.array(element));
+const nonEmpty = <S extends z.ZodMiniType>(element: S) => z.readonly(z.tuple([element], element));
 const oneOf = <const T extends string>(...values: readonly T[]) => z.enum(values);
 
 /** Text of at least one character. */
@@ -137,11 +138,13 @@ const resolution = {
 const rejection = { by: text(), why: text() };
 const proposal = object({ ...resolution, at: number() });
 
-const endedFields = {
-  status: oneOf('SUCCESSFUL', 'FAILED', 'EXPIRED'),
+const succeeded = { status: z.literal('SUCCESSFUL'), reason: optional(text()) };
+const failed = {
+  status: z.literal('FAILED'),
+  failureCode: z.enum(FAILURE_CODES.filter((code) => code !== 'expired')),
   reason: optional(text()),
-  failureCode: optional(z.enum(FAILURE_CODES)),
 };
+const expired = { status: z.literal('EXPIRED'), failureCode: z.literal('expired'), reason: optional(text()) };
 
 const cause = oneOf('order', 'policy', 'operator');
 const unsent = object({
@@ -157,7 +160,7 @@ const doubt = object({
   reason: text(),
   isReset: yes,
   since: number(),
-  otherwise: optional(object({ ...endedFields, rejection: optional(text()) })),
+  otherwise: optional(object(failed)),
   unsent: optional(unsent),
 });
 
@@ -191,7 +194,7 @@ const verifying = object({
   kind: z.literal('verifying'),
   of: following,
   shown: followed,
-  outcome: object(endedFields),
+  outcome: union('status', [object(failed), object(expired)]),
   since: number(),
   ...lookUps,
 });
@@ -210,14 +213,16 @@ const deciding = object({
   review,
   resolution: object(resolution),
   request: count,
-  next: oneOf('status', 'list', 'expire'),
-  alive: transIds,
+  step: union('kind', [
+    object({ kind: z.literal('status'), transId }),
+    object({ kind: z.literal('list'), alive: optional(transId), isUnanswered: yes }),
+    object({ kind: z.literal('expire'), alive: nonEmpty(transId) }),
+    object({ kind: z.literal('others'), transaction, open: nonEmpty(transId), heard: list(transaction) }),
+  ]),
   moving: transIds,
   rounds: count,
   inView: list(identifier<Named>(200)),
   before: optional(text()),
-  isUnanswered: optional(flag()),
-  matching: optional(object({ transaction, open: transIds, heard: list(transaction) })),
 });
 const check = object({
   at: number(),
@@ -226,14 +231,17 @@ const check = object({
   asked: optional(transIds),
   heard: optional(transIds),
 });
-const ended = object({
+const endedFields = {
   kind: z.literal('ended'),
-  ...endedFields,
   transId: optional(transId),
-  rejection: optional(text()),
   checks: list(check),
   unproven: optional(transIds),
-});
+};
+const ended = union('status', [
+  object({ ...endedFields, ...succeeded }),
+  object({ ...endedFields, ...failed }),
+  object({ ...endedFields, ...expired }),
+]);
 
 const facts = object({
   link: optional(object({ url: text(), transId })),

@@ -5,12 +5,13 @@ import type { TransId } from '../words/payment-id.js';
 import {
   type Check,
   type Doubt,
-  type Ended,
   type Facts,
   type Following,
+  failureCodeOf,
   followedBy,
   isKnown,
   type OtherTransaction,
+  type Outcome,
   type PaymentState,
   type Phase,
   type Pursuit,
@@ -158,6 +159,8 @@ export interface Refusal {
 export function resolutionRefused(words: string): Refusal {
   return { type: 'ResolutionRefused', words };
 }
+
+export const NOT_UNDER_REVIEW: Refusal = { type: 'NotUnderReview', words: 'the payment is not under review' };
 
 /** As {@link resolutionRefused}, where the operator may insist. @param insist how the reason goes on to say so */
 export function refusedUnless(words: string, force: Force, insist = ', or override this'): Refusal {
@@ -424,13 +427,14 @@ export const CHECKS_AFTER_MS = [0, HOUR_MS, 24 * HOUR_MS] as const;
 /** Ends the payment. */
 export function end(
   payment: PaymentState,
-  outcome: Pick<Ended, 'status' | 'reason' | 'failureCode' | 'rejection' | 'unproven'>,
+  outcome: Outcome,
   now: number,
+  unheard: readonly TransId[] = [],
 ): PaymentState {
   const known = openOther(payment) === undefined ? payment : inDoubt(payment);
   const checks = known.sends.isDoubtful ? checksFrom(now) : [];
   const unsaid = payment.reports.unconfirmed.filter((named) => payment.others.some(({ transId }) => transId === named));
-  const unproven = [...new Set([...(outcome.unproven ?? []), ...unsaid])];
+  const unproven = [...new Set([...unheard, ...unsaid])];
   return inPhase(known, { kind: 'ended', ...outcome, transId: transIdOf(payment), checks, unproven });
 }
 
@@ -455,7 +459,7 @@ export function noteOther(payment: PaymentState, { transId, status }: Transactio
   const latest = latestOf(payment, known, status);
   if (known?.status === latest && payment.phase.kind === 'review' && payment.phase.held) return payment;
   const noted = withOther(payment, { transId, status });
-  const isFailed = payment.phase.kind === 'ended' && payment.phase.failureCode === 'decided_by_operator';
+  const isFailed = failureCodeOf(payment) === 'decided_by_operator';
   // After a reset, the merchant may have been given any link.
   const mayBeGiven = payment.sends.isReset === true || payment.facts.link?.transId === transId;
   const mayBePaid = mayBeGiven && !isOver(payment, latest) && (known === undefined || isFailed);

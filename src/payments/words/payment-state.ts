@@ -58,7 +58,7 @@ export interface Doubt {
   /** The beginning of its grace period. */
   readonly since: number;
   /** What the payment ends as, once its list shows no transaction and no notification names one. */
-  readonly otherwise?: Pick<Ended, 'status' | 'reason' | 'failureCode' | 'rejection'> | undefined;
+  readonly otherwise?: Failed | undefined;
   /**
    * What would be tried again, but for a notification that names a transaction. It is, once that has come to nothing.
    */
@@ -153,7 +153,7 @@ export interface Verifying {
   /** The payment's status until its outcome is known. */
   readonly shown: Following['status'];
   /** What the payment ends as, unless the list shows another transaction. */
-  readonly outcome: Pick<Ended, 'status' | 'reason' | 'failureCode'>;
+  readonly outcome: Failed | Expired;
   /** A person is asked when the list can't be read for the grace period from then on. */
   readonly since: number;
   readonly lookUps: number;
@@ -186,9 +186,7 @@ export interface Deciding {
   readonly review: Review;
   readonly resolution: Resolution;
   readonly request: number;
-  readonly next: 'status' | 'list' | 'expire';
-  /** Links to be expired before the payment can be called FAILED. */
-  readonly alive: readonly TransId[];
+  readonly step: DecisionStep;
   /** The transactions that the provider has shown for this decision, and that could move money then. */
   readonly moving: readonly TransId[];
   /** How often links were expired for it. */
@@ -197,35 +195,69 @@ export interface Deciding {
   readonly inView: readonly Named[];
   /** How the transaction that it names was shown to differ from the order then. */
   readonly before?: string | undefined;
-  /** The provider gave no answer about the payment's own transaction, and the operator insists. */
-  readonly isUnanswered?: boolean | undefined;
-  /** Unless nothing stands in the way of a match. */
-  readonly matching?: Matching | undefined;
 }
 
-/**
- * A match of a transaction that has moved no money, while others of the payment could still move it when last heard of.
- */
-export interface Matching {
-  /** The matched one, as the provider has shown it for this decision. */
-  readonly transaction: Transaction;
-  /** The others that are still to be asked about. */
-  readonly open: readonly TransId[];
-  /** What the provider has said of the others. */
-  readonly heard: readonly Transaction[];
+/** What the provider is asked next for a decision. */
+export type DecisionStep =
+  /** The status of the transaction that the decision names, or of the payment's own. */
+  | { readonly kind: 'status'; readonly transId: TransId }
+  | {
+      readonly kind: 'list';
+      /** The payment's own link, if it can still be paid. */
+      readonly alive?: TransId | undefined;
+      /** The provider gave no answer about the payment's own transaction, and the operator insists. */
+      readonly isUnanswered?: true | undefined;
+    }
+  /** To expire links before the payment can be called FAILED. */
+  | { readonly kind: 'expire'; readonly alive: NonEmpty<TransId> }
+  /**
+   * The status of others, before a match of a transaction that has moved no money: they could still move it when last
+   * heard of.
+   */
+  | {
+      readonly kind: 'others';
+      /** The matched one, as the provider has shown it for this decision. */
+      readonly transaction: Transaction;
+      /** The others that are still to be asked about. */
+      readonly open: NonEmpty<TransId>;
+      /** What the provider has said of the others. */
+      readonly heard: readonly Transaction[];
+    };
+
+export type NonEmpty<T> = readonly [T, ...T[]];
+
+export function isNonEmpty<T>(list: readonly T[]): list is NonEmpty<T> {
+  return list.length > 0;
+}
+
+/** What a payment ends as. */
+export type Outcome = Succeeded | Failed | Expired;
+
+interface Succeeded {
+  readonly status: 'SUCCESSFUL';
+  readonly reason?: string | undefined;
+}
+
+export interface Failed {
+  readonly status: 'FAILED';
+  readonly failureCode: Exclude<FailureCode, 'expired'>;
+  /** Missing when the provider gives none. */
+  readonly reason?: string | undefined;
+}
+
+interface Expired {
+  readonly status: 'EXPIRED';
+  readonly failureCode: 'expired';
+  readonly reason?: string | undefined;
 }
 
 /** The outcome is final, unless a check finds that the provider contradicts it. */
-export interface Ended {
+export type Ended = Outcome & EndedFields;
+
+interface EndedFields {
   readonly kind: 'ended';
-  readonly status: Extract<ProviderStatus, 'SUCCESSFUL' | 'FAILED' | 'EXPIRED'>;
-  readonly reason?: string | undefined;
-  /** Unless it is SUCCESSFUL. */
-  readonly failureCode?: FailureCode | undefined;
   /** Unless no transaction of the provider's was ever known. */
   readonly transId?: TransId | undefined;
-  /** The provider's words when it rejected the first request. */
-  readonly rejection?: string | undefined;
   /** Times at which the outcome is compared with the provider's records once more, the next one first. */
   readonly checks: readonly Check[];
   /**
@@ -398,8 +430,14 @@ export function reasonOf(payment: PaymentState): string | undefined {
 
 /** Why the payment is FAILED or EXPIRED, for programs. */
 export function failureCodeOf(payment: PaymentState): FailureCode | undefined {
-  if (payment.phase.kind === 'ended') return payment.phase.failureCode;
+  const { phase } = payment;
+  if (phase.kind === 'ended') return phase.status === 'SUCCESSFUL' ? undefined : phase.failureCode;
   return statusOf(payment) === 'FAILED' ? 'failed_at_provider' : undefined;
+}
+
+/** The provider's words when it has rejected the payment. */
+export function rejectionOf(payment: PaymentState): string | undefined {
+  return failureCodeOf(payment) === 'rejected_by_provider' ? reasonOf(payment) : undefined;
 }
 
 /** The transaction that the payment goes by. */

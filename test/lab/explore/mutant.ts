@@ -6,16 +6,23 @@ import { transform } from '@swc/core';
 import type { Machine } from '../../../lab/explore/situation.js';
 
 const sources = fileURLToPath(new URL('../../../src/payments/', import.meta.url));
-/** The files of all its rooms, by their paths in it. */
-const files = (await readdir(sources, { recursive: true })).filter((file) => file.endsWith('.ts'));
+/** The texts of all its files, by their paths in it. */
+const texts = new Map<string, string>();
+for (const file of await readdir(sources, { recursive: true })) {
+  if (file.endsWith('.ts')) texts.set(file, await readFile(join(sources, file), 'utf8'));
+}
 
 /** A change to one file of src/payments that switches a rule off. */
 export interface Change {
-  /** Its name, whatever room it is in. */
-  readonly file: string;
-  /** Is in the file exactly once. */
+  /** Tokens that are in all of the files exactly once. White space, line breaks, comments and trailing commas don't matter. */
   readonly find: string;
   readonly replace: string;
+}
+
+interface Place {
+  readonly file: string;
+  readonly start: number;
+  readonly end: number;
 }
 
 /** Folders of mutants that were made, to be removed at the end. */
@@ -24,7 +31,7 @@ const folders: string[] = [];
 /**
  * The payment machine with a change, from a copy of its sources.
  *
- * @throws Error when what is to be changed isn't there exactly once.
+ * @throws {Error} when what is to be changed isn't there exactly once
  */
 export async function mutantOf(change: Change): Promise<Machine> {
   const folder = await transpiled(change);
@@ -35,26 +42,28 @@ export async function mutantOf(change: Change): Promise<Machine> {
   return { openPayment, step, objectionTo };
 }
 
-/** One module of src/payments with a change. */
+/** The module of src/payments that a change is made to. */
 export async function mutantModule<Module>(change: Change): Promise<Module> {
-  return await load<Module>(await transpiled(change), change.file);
+  return await load<Module>(await transpiled(change), basename(placeOf(change.find).file));
 }
 
 async function load<Module>(folder: string, name: string): Promise<Module> {
-  const file = files.find((one) => basename(one) === name);
+  const file = [...texts.keys()].find((one) => basename(one) === name);
   if (file === undefined) throw new Error(`src/payments has no ${name}`);
   return (await import(pathToFileURL(join(folder, scriptOf(file))).href)) as Module;
 }
 
 const scriptOf = (file: string) => file.replace(/\.ts$/, '.js');
 
-async function transpiled(change: Change): Promise<string> {
+async function transpiled({ find, replace }: Change): Promise<string> {
+  const { file: changedFile, start, end } = placeOf(find);
   const folder = await mkdtemp(join(tmpdir(), 'sanaga-mutant-'));
   folders.push(folder);
   await writeFile(join(folder, 'package.json'), '{"type":"module"}');
   await Promise.all(
-    files.map(async (file) => {
-      const { code } = await transform(changed(file, await readFile(join(sources, file), 'utf8'), change), {
+    [...texts].map(async ([file, text]) => {
+      const source = file === changedFile ? text.slice(0, start) + replace + text.slice(end) : text;
+      const { code } = await transform(source, {
         filename: file,
         jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
         module: { type: 'es6' },
@@ -66,12 +75,40 @@ async function transpiled(change: Change): Promise<string> {
   return folder;
 }
 
-function changed(file: string, text: string, { file: changedFile, find, replace }: Change): string {
-  if (basename(file) !== changedFile) return text;
-  const times = text.split(find).length - 1;
-  if (times !== 1) throw new Error(`${file} has ${times} times what is to be changed: ${find}`);
-  return text.replace(find, () => replace);
+function placeOf(find: string): Place {
+  const [place, ...more] = placesOf(find);
+  if (place === undefined || more.length > 0) throw new Error(`not once in src/payments: ${find}`);
+  return place;
 }
+
+/** Finds a text in src/payments, token by token. */
+export function placesOf(find: string): Place[] {
+  const wanted = tokensOf(find).map(({ text }) => text);
+  return [...sourceTokens].flatMap(([file, tokens]) =>
+    tokens.flatMap(({ start }, from) => {
+      const isHere = wanted.every((text, index) => tokens[from + index]?.text === text);
+      return isHere ? [{ file, start, end: tokens[from + wanted.length - 1]?.end ?? start }] : [];
+    }),
+  );
+}
+
+interface Token {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A comment, a word with what is joined to it, a string, or one other character. */
+const TOKEN = /\/\*.*?\*\/|\/\/[^\n]*|[\w$]+|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`|\S/gs;
+
+function tokensOf(source: string): Token[] {
+  const tokens = [...source.matchAll(TOKEN)]
+    .filter(([text]) => !/^\/[/*]/.test(text))
+    .map(({ 0: text, index: start }) => ({ text, start, end: start + text.length }));
+  return tokens.filter(({ text }, index) => text !== ',' || !/^[)\]}]$/.test(tokens[index + 1]?.text ?? ''));
+}
+
+const sourceTokens = new Map([...texts].map(([file, text]) => [file, tokensOf(text)]));
 
 /** Removes what the mutants were made in. */
 export async function removeMutants(): Promise<void> {

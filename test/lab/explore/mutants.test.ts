@@ -98,7 +98,6 @@ describe('A merchant’s patience', () => {
 
   it('lasts three days, to the last try', async () => {
     const { afterTry: after } = await mutantModule<{ afterTry: typeof afterTry }>({
-      file: 'notification.ts',
       find: "  if (now >= lastAt) return { kind: 'abandoned'",
       replace: "  if (now + 10 * HOUR_MS >= lastAt) return { kind: 'abandoned'",
     });

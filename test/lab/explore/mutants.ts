@@ -130,7 +130,6 @@ const namedAlone = world({
 export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a notification that names the payment alone keeps it from being sent again',
-    file: 'payment-state.ts',
     find: '...(isNamed ? [UNNAMED] : [])',
     replace: '...(isNamed ? [] : [])',
     setting: namedAlone,
@@ -139,7 +138,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a transaction that names the payment and another is not taken for none',
-    file: 'matching.ts',
     find: "  return ownerOf(order.id, transaction) === 'disputed';\n",
     replace: '  return order.id === transaction.transId;\n',
     setting: world({
@@ -153,7 +151,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a notification that names an ended payment alone has its list read',
-    file: 'reports.ts',
     find: 'inPhase(inDoubt(known), listedSoon(phase, now))',
     replace: 'known',
     setting: namedAlone,
@@ -162,7 +159,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'nothing ends a payment of which no transaction is known while a notification names one',
-    file: 'searching.ts',
     find: '  if (named === undefined) return end(payment, outcome, now);\n',
     replace: '  if (named === undefined || now > 0) return end(payment, outcome, now);\n',
     setting: namedAlone,
@@ -171,7 +167,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'no payment is withdrawn while a notification names a transaction',
-    file: 'sending.ts',
     find: ' && namedIn(payment).length === 0;',
     replace: ';',
     setting: namedAlone,
@@ -180,7 +175,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a payment of which a second try is rejected ends only once its list was read',
-    file: 'sending.ts',
     find: '  const isFirst = doubt === undefined && unsent === undefined;\n',
     replace: '  const isFirst = doubt === undefined;\n',
     setting: world({
@@ -195,7 +189,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'nothing ends a payment while its request is in flight',
-    file: 'machine.ts',
     find: '  const refusal = objectionTo(payment, event, now);\n',
     replace: `  if (event.kind === 'decide' && payment.phase.kind === 'sending') {
     return done({ ...payment, phase: { kind: 'ended', status: 'FAILED', checks: [] } }, event.request);
@@ -213,7 +206,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a search ends in a review, whatever notifications name',
-    file: 'searching.ts',
     find: "    return isAsked ? { kind: 'review', why, held: false } : { kind: 'lookAgain' };",
     replace:
       "    return isAsked && namedIn(payment).length === 0 ? { kind: 'review', why, held: false } : { kind: 'lookAgain' };",
@@ -223,7 +215,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'what the provider never decides is a review after a day',
-    file: 'following.ts',
     find: '  if (now < undecidedUntil(payment, of)) return payment;',
     replace: '  if (now < Number.POSITIVE_INFINITY) return payment;',
     setting: inDoubt,
@@ -232,7 +223,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'an operator who insists decides over a notification that nobody confirms',
-    file: 'review.ts',
     find: "if (first !== undefined && !overrules(force, 'reported_transaction')) {",
     replace: 'if (first !== undefined) {',
     setting: liars,
@@ -241,7 +231,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a reported transaction that was given up after the end is looked for in the list',
-    file: 'reports.ts',
     find: '  const checks = [...phase.checks.filter(({ at }) => at <= now), ...checksFrom(now)];',
     replace: '  const { checks } = phase;',
     setting: world({
@@ -255,7 +244,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a reported transaction that the provider never answers for is given up',
-    file: 'reports.ts',
     find: '      if (unanswered >= MAX_UNANSWERED) return',
     replace: '      if (unanswered >= Number.POSITIVE_INFINITY) return',
     setting: world({
@@ -269,7 +257,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'one that is never answered for does not hold the others up',
-    file: 'reports.ts',
     find: 'report.nextAt < first.nextAt ?',
     replace: 'report.unanswered > first.unanswered ?',
     setting: world({
@@ -283,7 +270,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'nothing is sent in a review undecided',
-    file: 'searching.ts',
     find: '      if (isResend && isNothing) return',
     replace: '      if (isResend && named.length === 0 && seen === undefined) return',
     setting: inDoubtAndResent,
@@ -292,7 +278,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a decision takes effect on the review that it was made on alone',
-    file: 'review.ts',
     find: 'review === phase.number',
     replace: 'review <= phase.number',
     setting: world({
@@ -306,7 +291,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a throttled request is looked up before it is sent again',
-    file: 'sending.ts',
     find: '  return unsent.wasThrottled === true || (isInQuestion',
     replace: '  return (isInQuestion',
     setting: unsent,
@@ -315,7 +299,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'what is sent once more after a pause is looked up first',
-    file: 'sending.ts',
     find: "  return unsent.wasThrottled === true || (isInQuestion && payment.order.kind !== 'link');",
     replace: '  return unsent.wasThrottled === true;',
     setting: world({
@@ -329,7 +312,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a notification that names a transaction keeps the payment from being sent once more',
-    file: 'sending.ts',
     find: "  if (payment.order.kind === 'link') return payment;\n  if (cause === 'operator'",
     replace: "  if (payment.order.kind !== undefined || true) return payment;\n  if (cause === 'operator'",
     setting: world({
@@ -344,9 +326,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'an operator’s resend ends the right of the policy to another',
-    file: 'transitions.ts',
-    find: "      byPolicy: sends.byPolicy || cause !== 'order',",
-    replace: "      byPolicy: sends.byPolicy || cause === 'policy',",
+    find: "byPolicy: sends.byPolicy || cause !== 'order'",
+    replace: "byPolicy: sends.byPolicy || cause === 'policy'",
     setting: world({
       kind: 'payout',
       terms: { ambiguousPolicy: 'resend' },
@@ -359,38 +340,33 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'two transactions, once seen, are held for a decision',
-    file: 'searching.ts',
     find: `        kind: 'review',
         why: finding.reason,
         held: true,
-        transactions: ownAmong(payment.order, transactions),
-`,
+        transactions: ownAmong(payment.order, transactions)`,
     replace: `        kind: 'review',
         why: finding.reason,
-        held: false,
-`,
+        held: false`,
     setting: operators,
     breaks: 'secondSeen',
     story: [/list: T1 and T2: REVIEW 1/, /no more/],
   },
   {
     rule: 'a wrong amount, once seen, is held for a decision',
-    file: 'following.ts',
     find: `  if (wrong !== undefined && wrong !== payment.tolerated) return holdForReview(payment, wrong, now);
-`,
+  const known = { ...payment, facts`,
     replace: `  if (wrong !== undefined && wrong !== payment.tolerated) {
     const { phase } = payment;
     const pursuit = phase.kind === 'following' || phase.kind === 'closing' ? phase : phase.kind === 'review' ? phase.pursuit : undefined;
     return review(payment, { why: wrong, held: false, pursuit }, now);
   }
-`,
+  const known = { ...payment, facts`,
     setting: wrongAmounts,
     breaks: 'secondSeen',
     story: [/a wrong amount/, /REVIEW 1/, /with fields left out: SUCCESSFUL, final/],
   },
   {
     rule: 'after a resend, the list is read again at the end, an hour and a day later',
-    file: 'transitions.ts',
     find: '  const checks = known.sends.isDoubtful ? checksFrom(now) : [];',
     replace: '  const checks = known.sends.isDoubtful && now < 0 ? checksFrom(now) : [];',
     setting: operators,
@@ -399,7 +375,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'Retry-After is kept',
-    file: 'machine.ts',
     find: "  return event.answer.kind === 'throttled' ? event.answer.retryAfterMs : undefined;",
     replace: '  return undefined;',
     setting: refusedQuestions,
@@ -408,18 +383,16 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'Retry-After is kept for reported transactions',
-    file: 'machine.ts',
-    find: 'at: quiet(payment, Math.max(at, nextFreeAt(payment.recentQuestions, report.transId, now))),',
-    replace: 'at: Math.max(at, nextFreeAt(payment.recentQuestions, report.transId, now)),',
+    find: 'at: quiet(payment, Math.max(at, nextFreeAt(payment.recentQuestions, report.transId, now)))',
+    replace: 'at: Math.max(at, nextFreeAt(payment.recentQuestions, report.transId, now))',
     setting: refusedQuestions,
     breaks: 'quiet',
     story: [/throttled, with Retry-After/, /status of S/],
   },
   {
     rule: 'Retry-After is kept for expiries',
-    file: 'machine.ts',
-    find: "            at: quiet(payment, now),\n            todo: { kind: 'expire', transId: orphan, isOrphan: true },",
-    replace: "            at: now,\n            todo: { kind: 'expire', transId: orphan, isOrphan: true },",
+    find: "at: quiet(payment, now), todo: { kind: 'expire', transId: orphan, isOrphan: true }",
+    replace: "at: now, todo: { kind: 'expire', transId: orphan, isOrphan: true }",
     setting: world({
       kind: 'link',
       troubles: new Set(['takenTwice', 'throttled']),
@@ -430,7 +403,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'what a decision has judged does not come back',
-    file: 'review.ts',
     find: '({ ...other, judged: judgedAs(other) })',
     replace: '({ ...other })',
     setting: operators,
@@ -439,7 +411,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a link that was expired for a decision that no money has moved does not come back for it',
-    file: 'ended.ts',
     find: '  if (isDecided && isOver(payment, status)) return payment;\n',
     replace: '',
     setting: links,
@@ -449,7 +420,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a matched transaction that fails does not end the payment while another can move money',
-    file: 'transitions.ts',
     find: '  return payment.others.find((other) => isOpen(payment, other));\n',
     replace: '  return payment.others.find((other) => isOpen(payment, other) && other.judged === undefined);\n',
     setting: operators,
@@ -458,8 +428,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a match is not refused for what another transaction was when it was last heard of',
-    file: 'review.ts',
-    find: "deciding.matching === undefined && open.every(({ status }) => status !== 'SUCCESSFUL')",
+    find: "heard === undefined && open.every(({ status }) => status !== 'SUCCESSFUL')",
     replace: 'false',
     setting: operators,
     breaks: 'wayOut',
@@ -467,16 +436,14 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a payment in doubt is not FAILED before the list has been read once more',
-    file: 'following.ts',
-    find: "    const isSure = status === 'SUCCESSFUL' || !isDoubtful;\n",
-    replace: '    const isSure = true;\n',
+    find: "const isSure = outcome.status === 'SUCCESSFUL' || !isDoubtful;",
+    replace: 'const isSure = true;',
     setting: takenTwice,
     breaks: 'failedTruth',
     story: [/T1 and T2, the first of which the list shows late/, /list: T2/, /status of T2: FAILED: FAILED, final/],
   },
   {
     rule: 'a payment in doubt does not end without money while another transaction can move it',
-    file: 'verifying.ts',
     find: '  const open = openOther(known) ?? left;\n',
     replace: '  const open = openOther(payment);\n',
     setting: takenTwice,
@@ -490,16 +457,14 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a list that is read at once does not show that there is no other transaction',
-    file: 'transitions.ts',
-    find: '    nextAt: Math.max(now, listedAt),\n',
-    replace: '    nextAt: Math.max(now, listedAt - LISTED_AFTER_MS),\n',
+    find: 'nextAt: Math.max(now, listedAt)',
+    replace: 'nextAt: Math.max(now, listedAt - LISTED_AFTER_MS)',
     setting: takenTwice,
     breaks: 'failedTruth',
     story: [/the first of which the list shows late/, /status of T2: FAILED$/m, /list: T2: FAILED, final/],
   },
   {
     rule: 'an end that the list can not confirm is a review',
-    file: 'verifying.ts',
     find: '  const isOver = now >= graceEnd(payment, verifying) && payment',
     replace: '  const isOver = verifying.lookUps < 0 && payment',
     setting: takenTwice,
@@ -508,16 +473,14 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'what a look-up has found is compared with the list at the end',
-    file: 'searching.ts',
-    find: 'follow(inDoubt(payment), {',
-    replace: 'follow(payment, {',
+    find: 'askSoon(follow(inDoubt(payment), {',
+    replace: 'askSoon(follow(payment, {',
     setting: takenTwice,
     breaks: 'secondSeen',
     story: [/the first of which the list shows late/, /status of T2: SUCCESSFUL: SUCCESSFUL, final/],
   },
   {
     rule: 'what a refused decision has read is not sent again when the list leaves it out',
-    file: 'review.ts',
     find: '    const known = shownBefore(payment);\n    if (finding',
     replace: '    const known = undefined as OtherTransaction | undefined;\n    if (finding',
     setting: world({
@@ -531,7 +494,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'what a refused decision has read is not forgotten by the search when the list leaves it out',
-    file: 'searching.ts',
     find: '  const transactions = [...listed, ...leftOut(payment, answer.transactions)];',
     replace: '  const transactions = listed;',
     setting: world({
@@ -545,7 +507,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a check hears of what a match has left, though the list leaves it out',
-    file: 'ended.ts',
     find: ', ...others.map(({ transId }) => transId)])];',
     replace: '])];',
     setting: operators,
@@ -554,7 +515,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a recheck hears of the payment’s own transaction, though the list leaves it out',
-    file: 'ended.ts',
     find: '  const own = isRecheck && ended.transId !== undefined ? [ended.transId] : [];',
     replace: '  const own: TransId[] = [];',
     setting: world({
@@ -568,7 +528,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a link that the forgotten part of a reset run may have given is no orphan',
-    file: 'searching.ts',
     find: '  if (mayBeReset) return searchAfterReset(payment, reason, now);',
     replace: '  if (now < 0) return searchAfterReset(payment, reason, now);',
     setting: world({
@@ -582,7 +541,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a difference that was matched with force does not bring the payment back',
-    file: 'review.ts',
     find: `const tolerant = wrong === undefined ? payment : { ...payment, tolerated: wrong };`,
     replace: `const tolerant = payment;`,
     setting: world({
@@ -596,7 +554,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a transaction that was shown as SUCCESSFUL is not called FAILED, not even by force',
-    file: 'machine.ts',
     find: 'one.transId === transIdOf(known) ? withShown(known, one.transId, one.status) :',
     replace: 'one.transId === transIdOf(known) ? known :',
     setting: world({
@@ -610,7 +567,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a transaction that was shown as SUCCESSFUL stays so when the payment goes on with it',
-    file: 'transitions.ts',
     find: '    ...(known === undefined ? payment : withShown(payment, transId, known.status)),\n',
     replace: '    ...payment,\n',
     setting: world({
@@ -625,7 +581,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'what an operator has taken back is not sent',
-    file: 'sending.ts',
     find: '  const reviewed = searchUnderReview(withoutDecision(payment, cause), doubt, reason, now);',
     replace: '  const reviewed = payment;',
     setting: world({
@@ -639,7 +594,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'money that was throttled is looked up when the list has had the time to show it',
-    file: 'sending.ts',
     find: "hold === 'throttled' && payment.order.kind !== 'link' ? LISTED_AFTER_MS : 0;",
     replace: '0;',
     setting: world({
@@ -653,9 +607,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'what a decision has read is kept in mind when a notification refuses it',
-    file: 'review.ts',
-    find: "answer.kind === 'found' ? ownOf(payment, answer.transaction) : [];\n    return backNoting",
-    replace: '[];\n    return backNoting',
+    find: "answer.kind === 'found' ? ownOf(payment, answer.transaction) : []",
+    replace: '[]',
     setting: world({
       kind: 'payout',
       troubles: new Set(['takenTwice']),
@@ -668,7 +621,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a link that a run before the reset may have given is not failed while the list leaves it out',
-    file: 'review.ts',
     find: '  return !isOver(payment, status) && !own.some(',
     replace: "  return (status === 'PENDING' || status === 'SUCCESSFUL') && !own.some(",
     setting: world({
@@ -682,7 +634,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a notification is not dropped on the first "unknown"',
-    file: 'paid-reports.ts',
     find: 'CONFIRM_PAUSES_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS] as const;',
     replace: 'CONFIRM_PAUSES_MS = [] as readonly number[];',
     setting: afterTheEnd,
@@ -691,7 +642,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'the status budget is kept',
-    file: 'polling.ts',
     find: '  return oldest === undefined ? now : oldest.at + STATUS_WINDOW_MS + 1;',
     replace: '  return oldest === undefined ? now : now;',
     setting: world({
@@ -706,7 +656,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'three of the six questions are kept for those that lost workers ask again',
-    file: 'polling.ts',
     find: 'STATUS_CALLS_BUDGETED = STATUS_CALLS_PER_WINDOW - 3;',
     replace: 'STATUS_CALLS_BUDGETED = STATUS_CALLS_PER_WINDOW - 2;',
     setting: world({
@@ -721,16 +670,14 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'what can not be sent is tried for five minutes from the first try that failed',
-    file: 'sending.ts',
-    find: '    since: isSameKind ? before.since : now,',
-    replace: '    since: payment.createdAt,',
+    find: 'since: isSameKind ? before.since : now',
+    replace: 'since: payment.createdAt',
     setting: unsent,
     breaks: 'patience',
     story: [/refused for its credentials/, /can't be sent: FAILED, final/],
   },
   {
     rule: 'a match does not give a link another life',
-    file: 'transitions.ts',
     find: '(facts.expiresAt ?? now + lifetime)',
     replace: '(now + lifetime)',
     setting: world({
@@ -744,7 +691,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a link that nobody has paid can be failed: it is expired for that',
-    file: 'review.ts',
     find: "  if (isPaid || payment.order.kind !== 'link' || deciding.rounds >= MAX_ROUNDS) {",
     replace: '  if (isPaid || deciding.rounds >= 0) {',
     setting: links,
@@ -753,7 +699,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a payment does not wait for credentials for ever',
-    file: 'sending.ts',
     find: '  const sendBy = begunAt + terms.sendByMs;',
     replace: '  const sendBy = Number.POSITIVE_INFINITY;',
     setting: unsent,
@@ -762,7 +707,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'what surely was not sent can be withdrawn, and nothing else',
-    file: 'sending.ts',
     find: 'doubt === undefined && isUnsent && !unsent.wasThrottled && ',
     replace: 'doubt === undefined && (isUnsent || unsent.tries > 0) && ',
     setting: unsent,
@@ -771,7 +715,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: '`resend` and `fail` have a least age',
-    file: 'review.ts',
     find: "  return decision.action === 'match' || now >= from || overrules(force, 'too_early')\n",
     replace: '  return now >= 0\n',
     setting: operators,
@@ -780,27 +723,22 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a decision that was insisted on is looked up again afterwards',
-    file: 'review.ts',
-    find: '...inDoubt(markJudged(seen, (other) => (isOpen(payment, other) ? unpaid : other.status))),',
-    replace: '...markJudged(seen, (other) => (isOpen(payment, other) ? unpaid : other.status)),',
+    find: '...inDoubt(markJudged(seen, (other) => (isOpen(payment, other) ? unpaid : other.status)))',
+    replace: '...markJudged(seen, (other) => (isOpen(payment, other) ? unpaid : other.status))',
     setting: operators,
     breaks: 'secondSeen',
     story: [/fail \(forced\)/, /FAILED, final/],
   },
   {
     rule: 'a decision that no money has moved does not outlive the proof that it can',
-    file: 'ended.ts',
-    find: `  const isDecided = ended.failureCode === 'decided_by_operator';
-  // Had`,
-    replace: `  const isDecided = false;
-  // Had`,
+    find: 'const isDecided = isFailedByOperator(ended);',
+    replace: 'const isDecided = false;',
     setting: insisting,
     breaks: 'failedTruth',
     story: [/fail \(forced\)/, /FAILED, final/],
   },
   {
     rule: 'a decision that no money has moved judges nothing that can still move it',
-    file: 'review.ts',
     find: '(other) => (isOpen(payment, other) ? unpaid : other.status)',
     replace: '({ status }) => status',
     setting: operators,
@@ -809,7 +747,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a list that leaves a transaction out does not prove a decision that no money has moved',
-    file: 'ended.ts',
     find: `  const isComplete = (answer.kind === 'listed' || isNobodys) && open.length === 0;`,
     replace: `  const isComplete = answer.kind === 'listed' || isNobodys;`,
     setting: insisting,
@@ -819,9 +756,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a decision without an answer leaves the transaction that it is about unproven',
-    file: 'review.ts',
-    find: '  const isOpen = ownId !== undefined && deciding.isUnanswered;',
-    replace: '  const isOpen = ownId !== undefined && deciding.rounds > 9;',
+    find: 'const unproven = unheard === undefined ? hidden : [unheard, ...hidden];',
+    replace: 'const unproven = hidden;',
     setting: insisting,
     breaks: 'failedTruth',
     story: [/fail \(forced\)/, /FAILED, final/],
@@ -829,7 +765,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'an ended payment is checked anew when an operator asks for it',
-    file: 'ended.ts',
     find: '  return inPhase(payment, { ...ended, checks: [check, ...ended.checks] });',
     replace: '  return inPhase(payment, { ...ended, checks: check.tries > 0 ? [check] : ended.checks });',
     setting: afterTheEnd,
@@ -838,7 +773,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'the policy resends once',
-    file: 'searching.ts',
     find: ' && !payment.sends.byPolicy;',
     replace: ';',
     setting: inDoubtAndResent,
@@ -847,7 +781,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'the policy resends at the end of the grace period alone',
-    file: 'searching.ts',
     find: "      if (!isOver) return { kind: 'lookAgain' };\n",
     replace: '',
     setting: inDoubtAndResent,
@@ -856,7 +789,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'what is ambiguous is looked up, and not sent again',
-    file: 'sending.ts',
     find: '      return onAmbiguous(countSend(payment, now), phase, outcome, now);',
     replace: "      return onUnsent(payment, phase, 'connection', outcome.reason, now);",
     setting: inDoubt,
@@ -865,7 +797,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a resend that is rejected does not fail the payment: the first request may have been taken',
-    file: 'sending.ts',
     find: "  if (isFirst || payment.order.kind === 'link') return",
     replace: "  if (isFirst || payment.order.id !== '') return",
     setting: world({
@@ -879,7 +810,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a notification proves nothing',
-    file: 'reports.ts',
     find: '    if (outcome === undefined) return askSoon(known, now, true);',
     replace: `    if (outcome === undefined) {
       return { ...payment, phase: { kind: 'ended', status: status as 'SUCCESSFUL', transId, checks: [] } };
@@ -890,7 +820,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: "another payment's transaction is never this one's",
-    file: 'reports.ts',
     find: "  return isOfPayment(payment, transaction) ? 'payment' : ownerOf(payment.order.id",
     replace:
       "  return isOfPayment(payment, transaction) || transaction.externalId === undefined ? 'payment' : ownerOf(payment.order.id",
@@ -900,7 +829,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: "an operator can't match another payment's transaction, not even with force",
-    file: 'review.ts',
     find: "if (difference?.field === 'externalId' || difference?.field === 'names')",
     replace: "if (difference !== undefined && difference.field !== 'amount' && deciding.resolution.force === false)",
     setting: liars,
@@ -909,7 +837,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'what the provider shows in a review makes it another review',
-    file: 'evidence.ts',
     find: 'return shownText(before) !== shownText(after) || namedIn',
     replace: 'return namedIn',
     setting: operators,
@@ -918,7 +845,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'what a match leaves is judged by what was shown last',
-    file: 'review.ts',
     find: 'payment.shown?.transId === own.transId ? payment.shown.status : own.status;',
     replace: "hasBeenPaid(payment, own.transId) ? 'SUCCESSFUL' : own.status;",
     setting: world({
@@ -932,7 +858,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a transaction that names another payment as its user alone is that payment’s',
-    file: 'matching.ts',
     find: 'const named = [externalId, userId].filter(',
     replace: 'const named = [externalId, externalId === undefined ? id : userId].filter(',
     setting: liars,
@@ -941,7 +866,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a transaction that names another payment as its user is not this one’s by its externalId',
-    file: 'matching.ts',
     find: 'const named = [externalId, userId].filter(',
     replace: 'const named = [externalId ?? userId].filter(',
     setting: liars,
@@ -950,7 +874,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: "an operator must insist on a transaction of which the provider doesn't say whose it is",
-    file: 'review.ts',
     find: "if (isOfPayment(payment, transaction) || overrules(force, 'unassigned_transaction')) return undefined;",
     replace: 'if (transaction.transId.length > 0) return undefined;',
     setting: liars,
@@ -959,7 +882,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: "a link's FAILED is a failed attempt",
-    file: 'transaction.ts',
     find: "status === 'EXPIRED' : status === 'FAILED'",
     replace: "status === 'EXPIRED' || status === 'FAILED' : status === 'FAILED'",
     setting: linksExpired,
@@ -968,7 +890,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a link is looked at after it was expired',
-    file: 'following.ts',
     find: '  if (isAnswered) {\n',
     replace: `  if (isAnswered) return end(payment, { status: 'EXPIRED' }, now);
   if (isAnswered) {
@@ -979,7 +900,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: "a link's end stays, however late it is expired",
-    file: 'machine.ts',
     find: 'Math.min(payment.facts.expiresAt ?? now, now)',
     replace: 'now',
     setting: linksExpired,
@@ -988,7 +908,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'links that nobody was given are expired before another is made',
-    file: 'searching.ts',
     find: 'const isUnderWay = orphans.length > 0 ||',
     replace: 'const isUnderWay = orphans.length > 9 ||',
     setting: links,
@@ -997,7 +916,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'each change of status is told',
-    file: 'machine.ts',
     find: '  if (status === statusOf(before) && !isEnd) return undefined;',
     replace: '  if (status === statusOf(before) || isEnd) return undefined;',
     setting: inDoubt,
@@ -1006,7 +924,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'notifications go out in order',
-    file: 'notification.ts',
     find: '  return notifications.find(isDue);',
     replace: '  return [...notifications].reverse().find(isDue);',
     setting: world({
@@ -1019,7 +936,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'who waits is answered when the payment is handed over',
-    file: 'machine.ts',
     find: "  if (event.kind === 'handOver') return true;\n",
     replace: '',
     setting: world({
@@ -1034,7 +950,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'what a notification has settled is compared with the list at the end',
-    file: 'reports.ts',
     find: 'applyTransaction(follow(inDoubt(payment), {',
     replace: 'applyTransaction(follow(payment, {',
     setting: world({
@@ -1047,7 +962,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'what an operator has matched without the list is compared with it at the end',
-    file: 'review.ts',
     find: "  const isUnread = deciding.review.pursuit?.kind === 'searching';",
     replace: '  const isUnread = false;',
     setting: operators,
@@ -1056,7 +970,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'what the provider shows while a decision is looked into is not forgotten',
-    file: 'review.ts',
     find: "    if (own.length === 0 || pursuit?.kind !== 'searching') return { payment: before, replies };",
     replace: '    if (own.length !== 1 || pursuit === undefined) return { payment: before, replies };',
     setting: world({
@@ -1070,7 +983,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: '`fail` is not carried out on a list that leaves out what was seen before',
-    file: 'review.ts',
     find: '  return !isOver(payment, status) && !own.some(',
     replace: '  return !isOver(payment, status) && own.length > 9 && !own.some(',
     setting: operators,
@@ -1079,7 +991,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: '`fail` is not carried out over what the provider has shown since it was decided, not even by force',
-    file: 'review.ts',
     find: '  const shown = deciding.moving.find((transId) => !hasEnded(payment, transId, own));\n',
     replace: '  const shown = deciding.moving.find(() => false);\n',
     setting: world({
@@ -1093,7 +1004,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'what the provider has shown before the first request is not sent when the list leaves it out',
-    file: 'sending.ts',
     find: '  const known = shown.length === 0 ? payment : withOthers(payment, ownAmong(payment.order, shown));\n',
     replace: '  const known = payment;\n',
     setting: sentBefore,
@@ -1102,16 +1012,14 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'an outcome that an operator has failed with a difference in view stays',
-    file: 'review.ts',
-    find: '    tolerated: difference?.words ?? payment.tolerated ?? deciding.review.why,\n',
-    replace: '    tolerated: payment.tolerated,\n',
+    find: 'tolerated: difference?.words ?? payment.tolerated ?? deciding.review.why',
+    replace: 'tolerated: payment.tolerated',
     setting: wrongAmounts,
     breaks: 'judgedOnce',
     story: [/a wrong amount/, /fail/, /REVIEW 2/],
   },
   {
     rule: 'a decision on a large payout takes two people',
-    file: 'second-person.ts',
     find: '  return needsSecondPerson(payment) && !isApproval(review, resolution);\n',
     replace: '  return false;\n',
     setting: twoPeople,
@@ -1120,7 +1028,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a decision that books more than one person may decide takes two people, whatever was ordered',
-    file: 'second-person.ts',
     find: '  const amounts = [order.amount, ...differences.map(({ amount = 0 }) => amount)];\n',
     replace: '  const amounts = [order.amount];\n',
     setting: largerThanOrdered,
@@ -1129,7 +1036,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'one person who decides twice is not two people',
-    file: 'second-person.ts',
     find: '  return one.by === other.by;\n',
     replace: '  return one.by === other.decision.action;\n',
     setting: twoPeople,
@@ -1138,7 +1044,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'who has not seen the decision that waits carries nothing out',
-    file: 'second-person.ts',
     find: '  const reviews = payment.reviews + 1;\n',
     replace: '  const reviews = payment.reviews;\n',
     setting: twoPeople,
@@ -1147,7 +1052,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a second person who decides otherwise carries nothing out',
-    file: 'second-person.ts',
     find: '  return isSame(proposed.decision, resolution.decision) && overrulesTheSame(proposed, resolution);\n',
     replace: '  return overrulesTheSame(proposed, resolution);\n',
     setting: twoPeople,
@@ -1156,7 +1060,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'an objection to a decision that takes two people is overruled by both',
-    file: 'second-person.ts',
     find: '  return isSame(proposed.decision, resolution.decision) && overrulesTheSame(proposed, resolution);\n',
     replace: '  return isSame(proposed.decision, resolution.decision);\n',
     setting: twoPeople,
@@ -1165,7 +1068,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a decision that was rejected waits no more',
-    file: 'second-person.ts',
     find: '{ ...phase, proposed: undefined, rejected }',
     replace: '{ ...phase, rejected }',
     setting: twoPeople,
@@ -1174,7 +1076,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a decision of one person is void when there is new evidence',
-    file: 'transitions.ts',
     find: '      since: before?.since ?? now,\n',
     replace: '      since: before?.since ?? now,\n      proposed: before?.proposed,\n',
     setting: world({
@@ -1189,7 +1090,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'nothing is sent a second time while the list can not be read',
-    file: 'searching.ts',
     find: `    return isAsked ? { kind: 'review', why, held: false } : { kind: 'lookAgain' };`,
     replace: `    return isAsked ? { kind: 'send' } : { kind: 'lookAgain' };`,
     setting: inDoubtAndResent,
@@ -1198,17 +1098,15 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a payment is not FAILED because the list does not show it',
-    file: 'searching.ts',
-    find: '      const report =\n',
+    find: 'const report = named.length',
     replace:
-      "      if (isOver) return { kind: 'clear', orphans: [], next: 'fail', transactions: [] };\n      const report =\n",
+      "      if (isOver) return { kind: 'clear', orphans: [], next: 'fail', transactions: [] };\n      const report = named.length",
     setting: inDoubt,
     breaks: 'failedTruth',
     story: [/which the list shows late/, /list: nothing/, /about a reset: there was none: FAILED, final/],
   },
   {
     rule: 'a payment that can not be checked for a reset is never FAILED',
-    file: 'sending.ts',
     find: "  if (hold === 'unchecked' && (isLink || doubt === undefined)) {\n    return search(",
     replace: '  if (now < 0) {\n    return search(',
     setting: world({
@@ -1222,7 +1120,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'refused credentials fail no payment before it has to be sent by',
-    file: 'sending.ts',
     find: "  return hold === 'credentials' ? sendBy : Math.min(",
     replace: '  return Math.min(',
     setting: world({
@@ -1235,7 +1132,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a resend is good for one request',
-    file: 'sending.ts',
     find: '      return onAmbiguous(countSend(payment, now), phase, outcome, now);',
     replace: `      return phase.cause === 'operator'
         ? onUnsent(payment, phase, 'connection', outcome.reason, now)
@@ -1254,7 +1150,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a listed transaction that names no payment is the one that was asked for',
-    file: 'matching.ts',
     find: '      mayBeOwn(order, one) &&',
     replace: `      ownerOf(order.id, one) === 'payment' &&`,
     setting: world({
@@ -1268,7 +1163,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a payment is asked about though no notification ever comes',
-    file: 'machine.ts',
     find: '      return pollTask(payment, pursuit, now);',
     replace: '      return pursuit.polling.hinted ? pollTask(payment, pursuit, now) : undefined;',
     setting: inDoubt,
@@ -1277,9 +1171,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'decisions keep to the status budget',
-    file: 'machine.ts',
-    find: 'at: quiet(payment, nextFreeAt(payment.recentQuestions, transId, now)),',
-    replace: 'at: quiet(payment, now),',
+    find: 'const at = quiet(payment, nextFreeAt(payment.recentQuestions, transId, now));',
+    replace: 'const at = quiet(payment, now);',
     setting: world({
       kind: 'payout',
       troubles: new Set(['wrongAmount']),
@@ -1291,9 +1184,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a decision waits for the end of a short Retry-After',
-    file: 'machine.ts',
-    find: "    : { at: quiet(payment, now), todo: { kind: 'lookUp' }, summary };",
-    replace: "    : { at: now, todo: { kind: 'lookUp' }, summary };",
+    find: "case 'list': return { at: quiet(payment, now), todo: { kind: 'lookUp' }, summary };",
+    replace: "case 'list': return { at: now, todo: { kind: 'lookUp' }, summary };",
     setting: world({
       kind: 'payout',
       retryAfterMs: 30_000,
@@ -1306,7 +1198,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'an expiry that got no answer has not ended the link',
-    file: 'following.ts',
     find: '  const tries = (of.end?.tries ?? 0) + 1;\n  const at = now',
     replace: `  if (!isAnswered) return end(payment, { status: 'EXPIRED' }, now);
   const tries = (of.end?.tries ?? 0) + 1;
@@ -1317,7 +1208,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a contradiction of the outcome is a review',
-    file: 'ended.ts',
     find: '  if (status === ended.status || !isFinal(payment.order, status)) return payment;',
     replace: '  if (now > 0) return payment;',
     setting: afterTheEnd,
@@ -1326,7 +1216,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'an answer that does not say whose a transaction is settles nothing',
-    file: 'reports.ts',
     find: `  return isOfPayment(payment, transaction) ? 'payment' : ownerOf(payment.order.id, transaction);`,
     replace: `  if (ownerOf(payment.order.id, transaction) === 'unsaid' && !isOfPayment(payment, transaction)) return 'another';
   return isOfPayment(payment, transaction) ? 'payment' : ownerOf(payment.order.id, transaction);`,
@@ -1340,7 +1229,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'nothing is asked while a review is held',
-    file: 'machine.ts',
     find: "  if (phase.kind === 'review') return phase.held ? undefined : phase.pursuit;",
     replace: "  if (phase.kind === 'review') return phase.pursuit;",
     setting: wrongAmounts,
@@ -1349,7 +1237,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a check without an answer is made again',
-    file: 'ended.ts',
     find: `  const isComplete = (answer.kind === 'listed' || isNobodys) && open.length === 0;`,
     replace: `  const isComplete = isNobodys || open.length === 0;`,
     setting: world({
@@ -1362,7 +1249,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a check that could not read the list is not reported as done',
-    file: 'machine.ts',
     find: "(wasComplete && event.kind === 'listed' && event.answer.kind === 'listed')",
     replace: "event.kind === 'listed'",
     setting: world({
@@ -1376,7 +1262,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a refused decision leaves the review as it was',
-    file: 'review.ts',
     find: `  const kept = isSame ? review : { ...review, proposed: undefined };`,
     replace: `  const kept = { ...review, held: false };`,
     setting: wrongAmounts,
@@ -1385,7 +1270,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a decision that is put off by a hand-over is answered',
-    file: 'machine.ts',
     find: "      return payment.phase.kind === 'deciding' ? putOff(payment, payment.phase, now) : { payment };",
     replace: '      return { payment };',
     setting: world({
@@ -1400,7 +1284,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'nothing is sent for a decision while the list shows a transaction',
-    file: 'review.ts',
     find: "    if (finding.kind === 'absent') {",
     replace: "    if (finding.kind !== 'several') {",
     setting: world({
@@ -1414,11 +1297,9 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'nothing is sent for a decision while the list can not be read',
-    file: 'review.ts',
-    find: "  if (answer.kind !== 'listed') {\n",
-    replace: `  if (answer.kind !== 'listed') {
-    if (decision.action === 'resend') return resend(payment, deciding, now);
-`,
+    find: `const words = "the provider's list can't be read at the moment; try again";`,
+    replace: `if (isResend) return resend(payment, deciding, now);
+  const words = '';`,
     setting: world({
       kind: 'payout',
       troubles: new Set(['ambiguous', 'noAnswer']),
@@ -1430,7 +1311,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a transaction is not matched without the provider’s word on it',
-    file: 'review.ts',
     find: "decision.action === 'match' ? hasBeenPaid(payment, transId) : decision.action === 'fail';",
     replace: "decision.action === 'match' || decision.action === 'fail';",
     setting: world({
@@ -1444,7 +1324,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'what was SUCCESSFUL once can be matched by force while nobody answers',
-    file: 'review.ts',
     find: "decision.action === 'match' ? hasBeenPaid(payment, transId) : decision.action === 'fail';",
     replace: "decision.action === 'fail';",
     setting: takenTwice,
@@ -1453,7 +1332,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'the transaction that a match replaces is not forgotten',
-    file: 'review.ts',
     find: '  if (own === undefined || own.transId === matchedId) return payment;',
     replace: '  if (own === undefined || own.transId !== undefined) return payment;',
     setting: world({
@@ -1467,9 +1345,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: '`fail` is refused while the payment’s own transaction can move money',
-    file: 'review.ts',
-    find: '  if (isOver(payment, status)) {\n    return asks',
-    replace: "  if (status !== 'SUCCESSFUL') {\n    return asks",
+    find: "if (isOver(payment, status)) return goOn(payment, deciding, { kind: 'list' });",
+    replace: "if (status !== 'SUCCESSFUL') return goOn(payment, deciding, { kind: 'list' });",
     setting: world({
       kind: 'payout',
       troubles: new Set(['wrongAmount', 'flappingList']),
@@ -1481,7 +1358,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: '`fail` is refused while the list shows what can move money',
-    file: 'review.ts',
     find: '  const moving = own.filter(({ status }) => !isOver(payment, status));',
     replace: "  const moving = own.filter(({ status }) => status === 'SUCCESSFUL');",
     setting: world({
@@ -1495,9 +1371,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: '`fail` is refused while the list can not be read, unless it is forced',
-    file: 'review.ts',
-    find: "    return overrules(force, 'no_answer')\n",
-    replace: '    return now > 0\n',
+    find: "return overrules(resolution.force, 'no_answer') ? failUnlessHidden(",
+    replace: 'return now > 0 ? failUnlessHidden(',
     setting: world({
       kind: 'payout',
       troubles: new Set(['ambiguous', 'noAnswer']),
@@ -1509,16 +1384,14 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a forced `fail` ends a review while nobody answers',
-    file: 'review.ts',
-    find: "    return overrules(force, 'no_answer')\n",
-    replace: '    return now < 0\n',
+    find: "return overrules(resolution.force, 'no_answer') ? failUnlessHidden(",
+    replace: 'return now < 0 ? failUnlessHidden(',
     setting: inDoubt,
     breaks: 'wayOut',
     story: [/was taken as T1/],
   },
   {
     rule: 'a notification is tried for three days',
-    file: 'notification.ts',
     find: '  const lastAt = since + DELIVERY_PATIENCE_MS;',
     replace: '  const lastAt = since + DELIVERY_PATIENCE_MS / 3;',
     setting: world({
@@ -1531,7 +1404,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a payment does not end while a notification is on its way',
-    file: 'machine.ts',
     find: "  return payment.phase.kind === 'ended' && payment.delivering === undefined\n",
     replace: "  return payment.phase.kind === 'ended'\n",
     setting: world({
@@ -1544,7 +1416,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a link that was shown to be paid is not expired for a decision',
-    file: 'review.ts',
     find: '    alive.some((transId) => mayBePaid(payment, transId, now));\n',
     replace: '    alive.length < 0;\n',
     setting: oldAnswers,
@@ -1553,7 +1424,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a link that was shown to be paid is not expired at its end',
-    file: 'following.ts',
     find: "  if (closing.next === 'look' && !mayBePaid(payment, of.transId, now))",
     replace: "  if (closing.next === 'look')",
     setting: oldAnswers,
@@ -1562,7 +1432,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'nothing but the end of a transaction comes after SUCCESSFUL',
-    file: 'transitions.ts',
     find: "    (known.status === 'SUCCESSFUL' && !isOver(payment, status)) ||\n",
     replace: '',
     setting: world({
@@ -1576,7 +1445,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a link that a decision has left can be paid until it has ended, whatever it is meanwhile',
-    file: 'transitions.ts',
     find: '  const mayBeGiven = judged !== undefined || payment.sends.isReset === true;\n',
     replace: '  const mayBeGiven = judged !== undefined && status.length === 0;\n',
     setting: world({
@@ -1591,7 +1459,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a payment does not end without money before the list is read for what a notification names',
-    file: 'following.ts',
     find: '    const isDoubtful = payment.sends.isDoubtful || isHinted;\n',
     replace: '    const isDoubtful = payment.sends.isDoubtful || (isHinted && now < 0);\n',
     setting: world({ kind: 'payout', foreign: ['unknown'], allowance: { notifications: 1 } }),
@@ -1600,7 +1467,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a request that was throttled is looked up before every further attempt, whatever the last one came to',
-    file: 'sending.ts',
     find: "(hold === 'throttled' || before?.wasThrottled) &&",
     replace: "hold === 'throttled' &&",
     setting: world({
@@ -1614,7 +1480,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a link that a notification calls paid is not expired before the provider was asked again',
-    file: 'transitions.ts',
     find: '  return hasBeenPaid(payment, transId) || reportedPaidUntil(payment, transId, now) !== undefined;\n',
     replace: '  return hasBeenPaid(payment, transId);\n',
     setting: world({ kind: 'link', allowance: { notifications: 1 } }),
@@ -1623,7 +1488,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a notification that calls a link paid just before it is expired has it looked at again',
-    file: 'reports.ts',
     find: "  if (pursuit?.kind === 'closing' && pursuit.next === 'expire')\n",
     replace: "  if (pursuit?.kind === 'closing' && now < 0)\n",
     setting: world({ kind: 'link', allowance: { notifications: 1 } }),
@@ -1632,7 +1496,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'what a notification calls paid against the outcome is asked about again after the end',
-    file: 'machine.ts',
     find: `  const asked = withPaidReportsAsked(shown, polled(shown.phase)?.transId, now);`,
     replace: `  const asked = shown;`,
     setting: world({ kind: 'payout', allowance: { notifications: 1 } }),
@@ -1641,7 +1504,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'no link is made again while a notification calls one paid that the provider has shown',
-    file: 'searching.ts',
     find: "    return { kind: 'lookAgain', transactions: usable };\n",
     replace: "    return { kind: 'lookAgain' };\n",
     setting: world({

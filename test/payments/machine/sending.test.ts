@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { step } from '../../../src/payments/machine/machine.js';
 import { NOT_SENT_PATIENCE_MS, sendAgainDelay, sentIf } from '../../../src/payments/machine/sending.js';
-import { openPayment } from '../../../src/payments/words/payment-state.js';
+import { openPayment, rejectionOf } from '../../../src/payments/words/payment-state.js';
 import {
   DAY,
   directOrder,
@@ -87,7 +87,7 @@ describe('sending', () => {
     expect(payment.phase('ended')).toMatchObject({
       status: 'FAILED',
       reason: 'Insufficient balance',
-      rejection: 'Insufficient balance',
+      failureCode: 'rejected_by_provider',
       checks: [],
     });
     expect(payment.notified).toEqual(['payment.failed']);
@@ -160,7 +160,7 @@ describe('waiting to send again', () => {
       status: 'FAILED',
       reason: 'never sent to the provider: connection refused',
     });
-    expect(payment.phase('ended').rejection).toBeUndefined();
+    expect(rejectionOf(payment.payment)).toBeUndefined();
     expect(payment.now).toBeGreaterThanOrEqual(START + NOT_SENT_PATIENCE_MS);
     expect(payment.now).toBeLessThanOrEqual(START + NOT_SENT_PATIENCE_MS + MINUTE);
   });
@@ -381,7 +381,7 @@ describe('a request that the provider throttled', () => {
     payment.listed();
     expect(payment.phase('ended')).toMatchObject({
       failureCode: 'rejected_by_provider',
-      rejection: REJECTED.message,
+      reason: REJECTED.message,
     });
     expect(payment.notified).toEqual(['payment.failed']);
     expect(payment.phase('ended').checks).toHaveLength(3);
@@ -769,6 +769,10 @@ describe('sending once more', () => {
 
   it('is FAILED when it is rejected and a link, which nobody was given', () => {
     const payment = ambiguous(linkOrder).listed().sent({ kind: 'rejected', message: 'no', statusCode: 400 });
-    expect(payment.phase('ended')).toMatchObject({ status: 'FAILED', rejection: 'no' });
+    expect(payment.phase('ended')).toMatchObject({
+      status: 'FAILED',
+      failureCode: 'rejected_by_provider',
+      reason: 'no',
+    });
   });
 });

@@ -229,7 +229,7 @@ describe.each([directOrder, payoutOrder])('a payment that was found in the list,
     expect(underReview().fail().found('FAILED').listed(failed).phase('ended').status).toBe('FAILED');
     const matched = underReview().match('T2').found('FAILED');
     expect(matched.payment.phase.kind).toBe('verifying');
-    expect(matched.listed(failed).phase('ended').failureCode).toBe('failed_at_provider');
+    expect(matched.listed(failed).phase('ended')).toMatchObject({ failureCode: 'failed_at_provider' });
   });
 
   it('is verified under the review of a payment that nobody had decided for a day', () => {

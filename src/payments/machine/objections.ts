@@ -1,0 +1,164 @@
+import { allOf, type Objection, overrules, type Resolution } from '../words/decision.js';
+import type { TransId } from '../words/payment-id.js';
+import {
+  type Deciding,
+  decideFrom,
+  followedBy,
+  type Named,
+  namedIn,
+  otherAmountOf,
+  type PaymentState,
+  type Report,
+  type Review,
+  transIdOf,
+  UNNAMED,
+} from '../words/payment-state.js';
+import { allReportedPaid, ownReportedPaid, reportedPaidUntil } from './paid-reports.js';
+import { changedReview, isProposal, objectionToPerson } from './second-person.js';
+import {
+  matchedTransId,
+  NOT_UNDER_REVIEW,
+  type Refusal,
+  refusedUnless,
+  resolutionRefused,
+  whyPaid,
+} from './transitions.js';
+
+/** A decision is refused if the provider has asked not to be called for longer than this, in ms. */
+const MAX_QUIET_MS = 60_000;
+
+/** Why a decision is refused without asking the provider; `undefined` when it has to be asked. */
+export function objectionToDecision(payment: PaymentState, resolution: Resolution, now: number): Refusal | undefined {
+  const { phase } = payment;
+  if (phase.kind === 'deciding') return resolutionRefused('another decision is being checked; try again in a moment');
+  if (phase.kind !== 'review') return NOT_UNDER_REVIEW;
+  const refusal =
+    objectionToNumber(phase, resolution) ??
+    objectionToPerson(phase, resolution) ??
+    objectionToSending(phase, resolution) ??
+    objectionToHaste(payment, resolution, now) ??
+    (isProposal(payment, phase, resolution) ? undefined : objectionToQuiet(payment, now));
+  return refusal && withTransactionAmount(payment, resolution, refusal);
+}
+
+/** Tells who may insist on a match what would have moved. */
+export function withTransactionAmount(payment: PaymentState, { decision }: Resolution, refusal: Refusal): Refusal {
+  const transactionAmount = otherAmountOf(payment, matchedTransId(decision));
+  return refusal.force === undefined || transactionAmount === undefined ? refusal : { ...refusal, transactionAmount };
+}
+
+function objectionToNumber(phase: Review, { review }: Resolution): Refusal | undefined {
+  return review === phase.number ? undefined : resolutionRefused(changedReview(phase));
+}
+
+function objectionToSending({ pursuit, held, why }: Review, { decision }: Resolution): Refusal | undefined {
+  if (decision.action !== 'resend') return undefined;
+  const followed = followedBy(pursuit);
+  if (followed !== undefined) {
+    return resolutionRefused(`the provider has accepted it as ${followed.transId}: it can't be sent again`);
+  }
+  if (held) {
+    return resolutionRefused(`the provider has a transaction for this payment: match it, or fail the payment (${why})`);
+  }
+  return pursuit === undefined ? resolutionRefused(ENDED_ONCE) : undefined;
+}
+
+export const ENDED_ONCE = "the payment has already ended once: it can't be sent again";
+
+/** Refuses a decision for an objection that the operator can overrule, beside those that the decision overrules already. */
+export function overrulable(words: string, { force }: Resolution, objection: Objection, insist?: string): Refusal {
+  return refusedUnless(words, allOf(force, [objection]), insist);
+}
+
+/** The transactions that notifications name and that the provider hasn't explained yet. */
+function unexplained(payment: PaymentState, now: number): readonly TransId[] {
+  const { reports, others } = payment;
+  const ownId = transIdOf(payment);
+  const isShown = ({ transId, unknown }: Report) => unknown > 0 && others.some((other) => other.transId === transId);
+  const isOver = ({ transId }: Report) => transId === ownId && reportedPaidUntil(payment, transId, now) === undefined;
+  return reports.open.filter((report) => !isShown(report) && !isOver(report)).map(({ transId }) => transId);
+}
+
+/** Named transactions, and the payment's own where a notification calls it paid. A decision asks about the own one itself. */
+export function namedForDecision(payment: PaymentState, now: number): readonly Named[] {
+  const ownId = transIdOf(payment);
+  const named = namedIn(payment).filter((transId) => transId !== ownId);
+  return [...named, ...ownReportedPaid(payment, now)];
+}
+
+/** Why a decision that is being checked comes too early. Who insists has not seen what notifications have said since. */
+export function objectionToNews(
+  payment: PaymentState,
+  { resolution, inView }: Deciding,
+  now: number,
+): Refusal | undefined {
+  const haste = objectionToHaste(payment, resolution, now);
+  if (haste !== undefined) return haste;
+  const [named] = newsFor(payment, resolution, now).filter((transId) => !inView.includes(transId));
+  return named === undefined
+    ? undefined
+    : resolutionRefused(`a notification has named ${named} for this payment since this was decided; decide again`);
+}
+
+/**
+ * Money could go out twice for whatever is named, and be lost to a `fail` for what is called paid; a match loses
+ * nothing.
+ */
+function newsFor(payment: PaymentState, { decision }: Resolution, now: number): readonly Named[] {
+  switch (decision.action) {
+    case 'resend':
+      return namedForDecision(payment, now);
+    case 'fail':
+      return [...allReportedPaid(payment, now), ...namedIn(payment).filter((one) => one === UNNAMED)];
+    case 'match':
+      return [];
+  }
+}
+
+/**
+ * Why it is too early to decide: the provider's list can lag behind, and a notification can be ahead of it, even one
+ * that comes while a decision is being checked. `force` overrides it.
+ */
+function objectionToHaste(payment: PaymentState, resolution: Resolution, now: number): Refusal | undefined {
+  const { decision, force } = resolution;
+  const named: readonly Named[] =
+    decision.action === 'match' ? unexplained(payment, now) : namedForDecision(payment, now);
+  const allNamed = named.filter((one) => one !== matchedTransId(decision));
+  const [first] = allNamed;
+  if (first !== undefined && !overrules(force, 'reported_transaction')) {
+    // No force expires such a link.
+    if (
+      decision.action === 'fail' &&
+      payment.order.kind === 'link' &&
+      first !== UNNAMED &&
+      ownReportedPaid(payment, now).includes(first)
+    ) {
+      return resolutionRefused(`${whyPaid(payment, first)}; try again in a few minutes`);
+    }
+    const advice =
+      first === UNNAMED || payment.reports.unconfirmed.includes(first)
+        ? "hasn't said what it is: look for it in the provider's portal, and match it"
+        : "hasn't confirmed that yet; try again in a few minutes";
+    return overrulable(
+      `a notification names ${allNamed.join(', ')} for this payment, and the provider ${advice}`,
+      resolution,
+      'reported_transaction',
+    );
+  }
+  const from = decideFrom(payment);
+  return decision.action === 'match' || now >= from || overrules(force, 'too_early')
+    ? undefined
+    : overrulable(
+        `the provider may list a transaction late: decide after ${new Date(from).toISOString()}`,
+        resolution,
+        'too_early',
+      );
+}
+
+function objectionToQuiet({ quietUntil }: PaymentState, now: number): Refusal | undefined {
+  return quietUntil !== undefined && quietUntil > now + MAX_QUIET_MS
+    ? resolutionRefused(
+        `the provider has asked not to be called until ${new Date(quietUntil).toISOString()}; try again then`,
+      )
+    : undefined;
+}
