@@ -200,12 +200,7 @@ module.exports = {
       { path: '^src/desk(/|\\.ts$)' },
       {
         path: '^src/',
-        pathNot: [
-          '^src/desk/',
-          '^src/api/schemas/',
-          '^src/http/(browser|html|request-limits|request-log|server)\\.ts$',
-          '^src/(payments|process|settings|telemetry|text)/',
-        ],
+        pathNot: ['^src/desk/', '^src/api/schemas/', '^src/(http|payments|process|settings|telemetry|text)/'],
       },
     ),
     forbid(

@@ -252,7 +252,7 @@ async function handle(
   if (route.scopes === undefined) return await route.handle(received, context);
 
   const { requestLimits } = context;
-  const caller = await requestLimits.guard(request.ip ?? '', () =>
+  const caller = await requestLimits.attempts.guard(request.ip ?? '', () =>
     authenticator.authenticate(request.headers.authorization),
   );
   received.record.caller = caller.owner;

@@ -1,53 +1,28 @@
-import type { Payload, PayloadCodec } from '@temporalio/common';
-// A CommonJS package whose named exports Node can't detect.
-import proto from '@temporalio/proto';
-import express, {
-  type ErrorRequestHandler,
-  type Express,
-  type Request,
-  type RequestHandler,
-  type Response,
-} from 'express';
+import type { PayloadCodec } from '@temporalio/common';
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import helmet from 'helmet';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { createAuthenticator, requireScope, sameSecret } from '../http/auth.js';
-import { ApiError, PROBLEMS, unauthenticated } from '../http/problem.js';
-import { RequestLimits } from '../http/request-limits.js';
+import { ApiError, PROBLEMS } from '../http/problem.js';
 import type { Merchant } from '../settings/merchants.js';
 import { DecryptionError } from '../temporal/encryption.js';
-import { type Reader, Sessions, STYLE_SOURCE, signInPages } from './sign-in.js';
-
-const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
+import { MalformedError, readPayloads, writePayloads } from './payloads.js';
+import { type ReaderOptions, Readers } from './readers.js';
+import { STYLE_SOURCE, signInPages } from './sign-in.js';
 
 /** The largest body, in bytes: what Temporal answers with is at most half of it, and becomes a third longer as JSON. */
 export const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
-/** Payloads in one request. */
-export const MAX_PAYLOADS = 10_000;
-
-/** Names in the metadata of one: ours have two or three. To read each takes far longer than to read the body. */
-const MAX_NAMES = 20;
-
-/** Attempts without valid credentials within a minute, after which an address is refused. */
-export const MAX_FAILURES_PER_MINUTE = 20;
-
 /** How long a browser may remember whom this server answers, in seconds. */
 const PREFLIGHT_S = 600;
 
-export interface CodecServerOptions {
+export interface CodecServerOptions extends ReaderOptions {
   readonly codec: Pick<PayloadCodec, 'decode'>;
-  /** Those whose keys have the scope `review` may read. */
-  readonly merchants: readonly Merchant[];
   /** The address of Temporal's Web UI, whose pages alone may ask from a browser. */
   readonly uiUrl?: string | undefined;
-  /** The secret part of an address at which the Web UI needs no other credentials: `/ui/<token>/decode`. */
-  readonly uiToken?: string | undefined;
   /** Proxies before the server that tell it the caller's address. */
   readonly trustedProxies: number;
   readonly logger: Logger;
-  /** ms since the epoch */
-  readonly now?: () => number;
 }
 
 export interface CodecServer {
@@ -60,63 +35,9 @@ export interface CodecServer {
  * Decrypts payloads for those who may read them: Temporal's Web UI and command line ask it by Temporal's protocol for
  * remote codecs. It only reads: there is no `/encode`, so that nobody starts or signals a payment from the Web UI.
  */
-export function createCodecServer({
-  codec,
-  merchants,
-  uiUrl,
-  uiToken,
-  trustedProxies,
-  logger,
-  now = Date.now,
-}: CodecServerOptions): CodecServer {
-  const authenticator = createAuthenticator(merchants);
-  let readers = readersAmong(merchants);
-  const limits = new RequestLimits({
-    perMinute: Number.MAX_SAFE_INTEGER,
-    concurrent: Number.MAX_SAFE_INTEGER,
-    active: Number.MAX_SAFE_INTEGER,
-    failures: MAX_FAILURES_PER_MINUTE,
-  });
-  const sessions = new Sessions(now);
-  const origins = uiUrl === undefined ? [] : originsOf(uiUrl);
-
-  const byKey = (authorization: string): Reader => {
-    const caller = authenticator.authenticate(authorization);
-    requireScope(caller, ['review']);
-    return { owner: caller.owner, key: caller.key };
-  };
-  const signedIn = (request: Request): Reader | undefined => {
-    const key = sessions.keyOf(request);
-    const owner = key === undefined ? undefined : readers.get(key);
-    return key === undefined || owner === undefined ? undefined : { owner, key };
-  };
-  const byToken = (token: string): Reader => {
-    if (uiToken !== undefined && sameSecret(token, uiToken)) return { owner: 'web-ui', key: 'token' };
-    throw new ApiError('unauthenticated', 'The address of this codec server has changed: reload the page.');
-  };
-  /**
-   * Attempts with wrong credentials count. The Web UI makes dozens of requests without any before its operator signs
-   * in.
-   */
-  const guarded = (request: Request, find: () => Reader): Promise<Reader> => limits.guard(request.ip ?? '', find);
-  const identify = async (request: Request): Promise<Reader> => {
-    const { token } = request.params;
-    if (token !== undefined) return await guarded(request, () => byToken(String(token)));
-    const reader = signedIn(request);
-    if (reader !== undefined) return reader;
-    const { authorization } = request.headers;
-    if (authorization === undefined) throw unauthenticated('missing');
-    return await guarded(request, () => byKey(authorization));
-  };
-
-  const decode: RequestHandler = async (request, response) => {
-    const { owner } = readerIn(response);
-    const payloads = toPayloads(request.body);
-    const decoded = await codec.decode(payloads);
-    logger.info({ reader: owner, payloads: payloads.length }, 'payloads were read');
-    response.json({ payloads: decoded.map((payload) => PayloadMessage.fromObject(payload)) });
-  };
-
+export function createCodecServer(options: CodecServerOptions): CodecServer {
+  const { codec, uiUrl, trustedProxies, logger } = options;
+  const readers = new Readers(options);
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -125,40 +46,29 @@ export function createCodecServer({
     response.set('Cache-Control', 'no-store');
     next();
   });
-  app.get('/healthz', (_, response) => {
-    response.json({ status: 'ok' });
-  });
+  app.get('/healthz', (_, response) => void response.json({ status: 'ok' }));
 
   const paths = ['/decode', '/ui/:token/decode'];
-  app.use(paths, allowOrigins(origins));
-  app.options(paths, (_, response) => {
-    response.status(204).end();
-  });
-  app.post(
-    paths,
-    async (request, response, next) => {
-      // Before the body is read: a stranger's isn't.
-      response.locals.reader = await identify(request);
-      next();
-    },
-    express.json({ limit: MAX_BODY_BYTES, strict: true }),
-    decode,
-  );
-
-  const byForm = (request: Request, key: string) => guarded(request, () => byKey(`Bearer ${key}`));
-  app.use(signInPages({ sessions, signedIn, byForm, uiUrl }));
-
+  app.use(paths, allowOrigins(uiUrl === undefined ? [] : originsOf(uiUrl)));
+  app.options(paths, (_, response) => void response.status(204).end());
+  const identify: RequestHandler = async (request, response, next) => {
+    response.locals.reader = await readers.identify(request);
+    next();
+  };
+  const decode: RequestHandler = async (request, response) => {
+    const payloads = readPayloads(request.body);
+    const decoded = await codec.decode(payloads);
+    logger.info({ reader: response.locals.reader, payloads: payloads.length }, 'payloads were read');
+    response.json(writePayloads(decoded));
+  };
+  // A stranger's body isn't read.
+  app.post(paths, identify, express.json({ limit: MAX_BODY_BYTES }), decode);
+  app.use(signInPages(readers, uiUrl));
   app.use((_, response) => {
     response.status(404).json({ message: 'Nothing exists at this address: it is POST /decode.' });
   });
   app.use(sendError(logger));
-  return {
-    app,
-    replaceMerchants(next) {
-      authenticator.replace(next);
-      readers = readersAmong(next);
-    },
-  };
+  return { app, replaceMerchants: (merchants) => readers.replace(merchants) };
 }
 
 const SECURITY = {
@@ -175,12 +85,6 @@ const SECURITY = {
   xDownloadOptions: false,
 };
 
-/** The owners of keys with the scope `review`, by the SHA-256 of each. */
-function readersAmong(merchants: readonly Merchant[]): ReadonlyMap<string, string> {
-  const keys = merchants.flatMap(({ name, keys }) => keys.map((key) => ({ name, ...key })));
-  return new Map(keys.filter(({ scopes }) => scopes.includes('review')).map(({ name, sha256 }) => [sha256, name]));
-}
-
 /** The origins of an address. A machine has two names for itself. */
 function originsOf(url: string): string[] {
   const { origin, protocol, hostname, port } = new URL(url);
@@ -196,9 +100,8 @@ function allowOrigins(origins: readonly string[]): RequestHandler {
     const { origin } = request.headers;
     if (origin === undefined) return next();
     if (!origins.includes(origin)) {
-      response.status(403).json({
-        message: `Pages of ${origin} may not ask here: the address of Temporal's Web UI is the setting TEMPORAL_UI_URL.`,
-      });
+      const message = `Pages of ${origin} may not ask here: the address of Temporal's Web UI is the setting TEMPORAL_UI_URL.`;
+      response.status(403).json({ message });
       return;
     }
     response.set({
@@ -210,42 +113,6 @@ function allowOrigins(origins: readonly string[]): RequestHandler {
     });
     next();
   };
-}
-
-function readerIn(response: Response): Reader {
-  return response.locals.reader as Reader;
-}
-
-const bytes = z.string().transform((text) => Buffer.from(text, 'base64'));
-
-const bodySchema = z.object({
-  payloads: z
-    .array(
-      z.object({
-        metadata: z
-          .unknown()
-          .refine(hasFewNames, { abort: true })
-          .pipe(z.record(z.string(), bytes).nullable().default(null)),
-        data: bytes.nullable().default(null),
-      }),
-    )
-    .max(MAX_PAYLOADS),
-});
-
-function hasFewNames(metadata: unknown): boolean {
-  return typeof metadata !== 'object' || Object.keys(metadata ?? {}).length <= MAX_NAMES;
-}
-
-/** @throws {MalformedError} */
-function toPayloads(body: unknown): Payload[] {
-  const read = bodySchema.safeParse(body);
-  if (!read.success) throw new MalformedError();
-  return read.data.payloads;
-}
-
-/** Thrown for a body that isn't as the protocol has it. */
-class MalformedError extends Error {
-  override readonly name = 'MalformedError';
 }
 
 /** Answers with the status and a message, as Temporal's command line shows it. */
@@ -263,12 +130,7 @@ function sendError(logger: Logger): ErrorRequestHandler {
       logger.warn({ err: error }, 'a payload could not be decrypted');
       return send(422, error.message);
     }
-    if (error instanceof MalformedError) {
-      return send(
-        400,
-        `The body must be {"payloads": […]}, with at most ${MAX_PAYLOADS} of them, and ${MAX_NAMES} names in the metadata of each.`,
-      );
-    }
+    if (error instanceof MalformedError) return send(400, error.message);
     const status = bodyErrorStatus(error);
     if (status === 413) return send(413, `A body may have at most ${MAX_BODY_BYTES} bytes.`);
     if (status !== undefined) return send(status, "The body can't be read.");
@@ -279,6 +141,5 @@ function sendError(logger: Logger): ErrorRequestHandler {
 
 /** The status that the parser of bodies gives an error. */
 function bodyErrorStatus(error: unknown): number | undefined {
-  const read = z.object({ status: z.int().min(400).max(499) }).safeParse(error);
-  return read.data?.status;
+  return z.object({ status: z.int().min(400).max(499) }).safeParse(error).data?.status;
 }

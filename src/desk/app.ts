@@ -1,9 +1,11 @@
 import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express';
 import helmet, { type HelmetOptions } from 'helmet';
 import type { Logger } from 'pino';
-import { sameToken } from '../http/browser.js';
+import { sameSecret } from '../http/auth.js';
+import { textOf } from '../http/browser.js';
 import { logRequests, recordOf } from '../http/request-log.js';
 import type { Shutdown } from '../http/server.js';
+import { type SessionOptions, Sessions } from '../http/sessions.js';
 import { parsePaymentId } from '../payments/words/payment-id.js';
 import { ApiAway, apiAt, type ConnectApi } from './api-client.js';
 import { carryOut, confirmation, decisionForm, draftDecision } from './decisions.js';
@@ -11,22 +13,25 @@ import { ACTIONS } from './draft.js';
 import { deliveriesPage, reviewQueue, searchPage, unmatchedPage } from './lists.js';
 import { errorPage } from './page.js';
 import { paymentPage, refreshPayment, resendNotification } from './payment-page.js';
-import { type Session, type SessionLimits, Sessions } from './sessions.js';
-import { SignIn, sessionIdOf, signInAddress } from './sign-in.js';
+import type { Session } from './session.js';
+import { SignIn, signInAddress } from './sign-in.js';
 import { makeStatement, statementFile, statementPage, statementsPage } from './statements.js';
 import { STYLE, STYLE_PATH } from './style.js';
-import { type PageReply, ProblemError, textOf, type Visit } from './visit.js';
+import { type PageReply, ProblemError, type Visit } from './visit.js';
 import { sentence } from './words.js';
 
 export interface DeskOptions {
   /** Base address of the API. */
   readonly apiUrl: string;
-  readonly sessions: SessionLimits;
+  readonly sessions: Pick<SessionOptions, 'maxAgeMs' | 'maxIdleMs'>;
   /** Proxies before the desk that tell it the caller's address and protocol. */
   readonly trustedProxies: number;
   readonly logger: Logger;
   readonly shutdown: Shutdown;
 }
+
+/** Browsers that one key may be signed in with at a time. */
+const MAX_SESSIONS_OF_KEY = 5;
 
 type Handler = (visit: Visit) => Promise<PageReply>;
 
@@ -71,8 +76,8 @@ const SECURITY: HelmetOptions = {
 /** The desk as an Express app: pages for operators, made of what the API says. */
 export function createDesk({ apiUrl, sessions: limits, trustedProxies, logger, shutdown }: DeskOptions): Express {
   const connect = apiAt(apiUrl);
-  const sessions = new Sessions(limits);
-  const signIn = new SignIn({ connect, sessions, maxAgeMs: limits.maxAgeMs });
+  const sessions = new Sessions<Session>({ cookie: 'sanaga_desk', maxOfKey: MAX_SESSIONS_OF_KEY, ...limits });
+  const signIn = new SignIn(connect, sessions);
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -96,10 +101,10 @@ export function createDesk({ apiUrl, sessions: limits, trustedProxies, logger, s
   const readForm = [refuseForeign, express.urlencoded({ extended: false, limit: '16kb', parameterLimit: 30 })];
   at('get', '/desk/sign-in', signIn.form);
   at('post', '/desk/sign-in', ...readForm, signIn.submit);
-  at('post', '/desk/sign-out', ...readForm, (request, response) => {
-    const session = sessions.find(sessionIdOf(request));
+  at('post', '/desk/sign-out', ...readForm, (request, response, next) => {
+    const session = sessions.find(request);
     if (session !== undefined) requireToken(session, request);
-    signIn.signOut(request, response);
+    signIn.signOut(request, response, next);
   });
   for (const [method, path, handle] of PAGES) {
     const handler = signedIn(sessions, connect, handle);
@@ -150,12 +155,12 @@ const foreign = () =>
 
 /** @throws {PageError} when the form isn't one of this session's */
 function requireToken(session: Session, request: Request): void {
-  if (!sameToken(session.csrf, textOf(request.body, 'csrf'))) throw foreign();
+  if (!sameSecret(session.csrf, textOf(request.body, 'csrf'))) throw foreign();
 }
 
-function signedIn(sessions: Sessions, connect: ConnectApi, handle: Handler): RequestHandler {
+function signedIn(sessions: Sessions<Session>, connect: ConnectApi, handle: Handler): RequestHandler {
   return async (request, response) => {
-    const session = sessions.find(sessionIdOf(request));
+    const session = sessions.find(request);
     if (session === undefined) return response.redirect(303, signInAddress(pageOf(request)));
     const record = recordOf(request);
     record.caller = session.name;
@@ -200,11 +205,11 @@ function typedAgain(address: string, body: unknown): string | undefined {
 /** Units of UTF-16 of a field that a form is begun again with: 500 characters have up to two each. */
 const MAX_TYPED = 1_000;
 
-function sendError(sessions: Sessions): ErrorRequestHandler {
+function sendError(sessions: Sessions<Session>): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
     if (response.headersSent) return next(error);
     const record = recordOf(request);
-    const session = sessions.find(sessionIdOf(request));
+    const session = sessions.find(request);
     if (error instanceof ProblemError && error.problem.status === 401) {
       // The key was removed or changed: nobody gets in with it.
       if (session !== undefined) sessions.endAllOf(session.key);

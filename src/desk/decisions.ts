@@ -3,8 +3,8 @@ import { type Force, isForced, overrules, overrulesAllOf } from '../payments/wor
 import { ApiAway, type Payment, type Proposed } from './api-client.js';
 import { ACTIONS, type Action, type Draft, type DraftFields, type FieldErrors, findDraft, keepDraft } from './draft.js';
 import { csrfField, errorPage, facts, noticeBox, page } from './page.js';
-import type { Session } from './sessions.js';
-import { leaveNotice, type PageReply, ProblemError, partOf, requireValue, type Visit } from './visit.js';
+import { leaveNotice, type Session } from './session.js';
+import { type PageReply, ProblemError, partOf, requireValue, type Visit } from './visit.js';
 import {
   amount,
   amountOf,

@@ -3,7 +3,8 @@ import { parsePaymentId } from '../payments/words/payment-id.js';
 import type { OperatorApi, Payment, PaymentPage, Unmatched } from './api-client.js';
 import { facts, noticeBox, page } from './page.js';
 import { type Notification, notificationOf, proposedWords } from './payment-page.js';
-import { type PageReply, type Part, partOf, requireValue, takeNotice, type Visit } from './visit.js';
+import { takeNotice } from './session.js';
+import { type PageReply, type Part, partOf, requireValue, type Visit } from './visit.js';
 import {
   age,
   badge,

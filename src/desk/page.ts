@@ -1,5 +1,5 @@
 import { type Content, type Html, html } from '../http/html.js';
-import type { Notice, Session } from './sessions.js';
+import type { Notice, Session } from './session.js';
 import { STYLE_PATH } from './style.js';
 import { time } from './words.js';
 

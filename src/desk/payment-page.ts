@@ -6,8 +6,8 @@ import type { Notifications, Payment, Proposed, ProviderView, Timeline } from '.
 import { DECISIONS, reviewNumber, waitingResend } from './decisions.js';
 import { type Action, DECIDED } from './draft.js';
 import { csrfField, facts, noticeBox, page } from './page.js';
-import type { Notice, Session } from './sessions.js';
-import { leaveNotice, type PageReply, type Part, partOf, requireValue, takeNotice, type Visit } from './visit.js';
+import { leaveNotice, type Notice, type Session, takeNotice } from './session.js';
+import { type PageReply, type Part, partOf, requireValue, type Visit } from './visit.js';
 import {
   age,
   amount,

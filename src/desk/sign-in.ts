@@ -1,6 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Request, RequestHandler, Response } from 'express';
-import { RateLimiterMemory } from 'rate-limiter-flexible';
+import { Attempts } from '../http/attempts.js';
+import { sameSecret } from '../http/auth.js';
 import {
   cookieName,
   cookieOf,
@@ -8,21 +8,20 @@ import {
   isPrivate,
   plainTextWarning,
   randomToken,
-  sameToken,
+  textOf,
 } from '../http/browser.js';
 import { html } from '../http/html.js';
-import { networkOf, REFUSED_AFTER_MS } from '../http/request-limits.js';
+import { ApiError, unauthenticated } from '../http/problem.js';
 import { recordOf } from '../http/request-log.js';
+import type { Sessions } from '../http/sessions.js';
 import type { ConnectApi, OperatorApi } from './api-client.js';
 import { csrfField, errorPage, page } from './page.js';
-import type { Sessions } from './sessions.js';
-import { textOf } from './visit.js';
+import { newSession, type Session } from './session.js';
 
-/** Attempts to sign in with a wrong key, from one address in this many seconds, after which others are refused late. */
+/** Wrong keys of an address within a minute, after which others are refused late. */
 const MAX_FAILURES = 5;
-const WINDOW_S = 60;
 
-const SESSION_COOKIE = 'sanaga_desk';
+/** Holds the form's token: the form of another page has none. */
 const FORM_COOKIE = 'sanaga_desk_form';
 
 /** How long the form may stay open before it is sent, in ms. */
@@ -31,88 +30,67 @@ const FORM_AGE_MS = 60 * 60_000;
 /** A key that a header can carry. */
 const POSSIBLE_KEY = /^[!-~]{1,400}$/;
 
-export interface SignInOptions {
-  readonly connect: ConnectApi;
-  readonly sessions: Sessions;
-  readonly maxAgeMs: number;
-}
-
 /**
  * The pages that let operators in and out. Wrong keys are limited, here by the operator's address and in the API by the
  * desk's. A right one is let in: others' attempts shut no operator out.
  */
 export class SignIn {
-  readonly #failures = new RateLimiterMemory({ points: MAX_FAILURES, duration: WINDOW_S });
+  readonly #attempts = new Attempts(MAX_FAILURES);
 
-  constructor(private readonly options: SignInOptions) {}
+  constructor(
+    private readonly connect: ConnectApi,
+    private readonly sessions: Sessions<Session>,
+  ) {}
 
   /** GET /desk/sign-in */
   readonly form: RequestHandler = (request, response) => {
     if (!isPrivate(request)) return refuseUnsafe(response);
-    this.#show(request, response, 200, nextOf(textOf(request.query, 'next')));
+    show(request, response, 200, nextOf(textOf(request.query, 'next')));
   };
 
   /** POST /desk/sign-in */
   readonly submit: RequestHandler = async (request, response) => {
     if (!isPrivate(request)) return refuseUnsafe(response);
-    const [csrf, typed] = [textOf(request.body, 'csrf'), textOf(request.body, 'key')];
     const next = nextOf(textOf(request.body, 'next'));
-    const kept = cookieOf(request, FORM_COOKIE);
-    if (kept === undefined || !sameToken(kept, csrf)) {
-      return this.#show(request, response, 403, next, 'The form was open for too long. Try again.');
+    const refuse = (status: number, why: string) => show(request, response, status, next, why);
+    const token = cookieOf(request, FORM_COOKIE);
+    if (token === undefined || !sameSecret(token, textOf(request.body, 'csrf'))) {
+      return refuse(403, 'The form was open for too long. Try again.');
     }
-    const key = typed.trim();
-    const answer = POSSIBLE_KEY.test(key) ? await this.options.connect(key, recordOf(request).id).key() : undefined;
-    if (answer === undefined || isWrongKey(answer)) return await this.#refuse(request, response, next);
-    if (answer.kind === 'problem') return this.#show(request, response, 503, next, answer.problem.detail);
-    const { name, scopes } = answer.value;
-    if (!scopes.includes('review')) {
-      const text = `The key of ${name} doesn't have the scope review, which decisions need.`;
-      return this.#show(request, response, 403, next, text);
+    const key = textOf(request.body, 'key').trim();
+    try {
+      const answer = await this.#ask(request, key);
+      if (answer.kind === 'problem') return refuse(503, answer.problem.detail);
+      const { name, scopes } = answer.value;
+      if (!scopes.includes('review')) {
+        return refuse(403, `The key of ${name} doesn't have the scope review, which decisions need.`);
+      }
+      recordOf(request).caller = name;
+      response.clearCookie(cookieName(FORM_COOKIE, request), cookieOptions(request));
+      this.sessions.begin(request, response, newSession(name, key));
+      response.redirect(303, next);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (error.code !== 'too_many_attempts') return refuse(401, 'This key is not known.');
+      response.set(error.headers);
+      const seconds = error.headers['Retry-After'];
+      refuse(429, `This key is not known. After too many attempts, try again in ${seconds} seconds.`);
     }
-    recordOf(request).caller = name;
-    const id = this.options.sessions.begin(name, key);
-    response.clearCookie(cookieName(FORM_COOKIE, request), cookieOptions(request));
-    response.cookie(cookieName(SESSION_COOKIE, request), id, {
-      ...cookieOptions(request),
-      maxAge: this.options.maxAgeMs,
-    });
-    response.redirect(303, next);
   };
 
   /** POST /desk/sign-out */
-  signOut(request: Request, response: Response): void {
-    const id = sessionIdOf(request);
-    if (id !== undefined) this.options.sessions.end(id);
-    response.clearCookie(cookieName(SESSION_COOKIE, request), cookieOptions(request));
+  readonly signOut: RequestHandler = (request, response) => {
+    this.sessions.end(request, response);
     response.redirect(303, '/desk/sign-in');
-  }
+  };
 
-  #show(request: Request, response: Response, status: number, next: string, error?: string): void {
-    const token = randomToken();
-    response.cookie(cookieName(FORM_COOKIE, request), token, {
-      ...cookieOptions(request),
-      maxAge: FORM_AGE_MS,
+  /** Asks the API whose key it is. @throws {ApiError} when the key is wrong: `unauthenticated`, `too_many_attempts`. */
+  async #ask(request: Request, key: string): ReturnType<OperatorApi['key']> {
+    const answer = POSSIBLE_KEY.test(key) ? await this.connect(key, recordOf(request).id).key() : undefined;
+    return await this.#attempts.guard(request.ip ?? '', () => {
+      if (answer === undefined || isWrongKey(answer)) throw unauthenticated('unknown');
+      return answer;
     });
-    response.status(status).send(signInPage(token, next, error));
-  }
-
-  /** Refuses a wrong key; after too many, late. */
-  async #refuse(request: Request, response: Response, next: string): Promise<void> {
-    const { consumedPoints, msBeforeNext } = await this.#failures.penalty(networkOf(request.ip ?? ''));
-    if (consumedPoints <= MAX_FAILURES) {
-      return this.#show(request, response, 401, next, 'This key is not known.');
-    }
-    await pause(REFUSED_AFTER_MS);
-    const seconds = Math.ceil(msBeforeNext / 1_000);
-    response.set('Retry-After', String(seconds));
-    this.#show(
-      request,
-      response,
-      429,
-      next,
-      `This key is not known. After too many attempts, try again in ${seconds} seconds.`,
-    );
   }
 }
 
@@ -120,11 +98,6 @@ export class SignIn {
 function isWrongKey(answer: Awaited<ReturnType<OperatorApi['key']>>): boolean {
   if (answer.kind !== 'problem') return false;
   return answer.problem.status === 401 || answer.problem.code === 'too_many_attempts';
-}
-
-/** The id of the session that a request's cookie names. */
-export function sessionIdOf(request: Request): string | undefined {
-  return cookieOf(request, SESSION_COOKIE);
 }
 
 /** The sign-in page that leads back to where somebody wanted to go. */
@@ -139,6 +112,13 @@ function nextOf(address: string): string {
 
 function refuseUnsafe(response: Response): void {
   response.status(403).send(errorPage('The desk needs https', plainTextWarning('the desk')));
+}
+
+/** Answers with the form, and a new token for it. */
+function show(request: Request, response: Response, status: number, next: string, error?: string): void {
+  const token = randomToken();
+  response.cookie(cookieName(FORM_COOKIE, request), token, { ...cookieOptions(request), maxAge: FORM_AGE_MS });
+  response.status(status).send(signInPage(token, next, error));
 }
 
 function signInPage(token: string, next: string, error: string | undefined): string {

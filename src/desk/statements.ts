@@ -2,8 +2,8 @@ import { type Content, type Html, html } from '../http/html.js';
 import { dayAfter, dayOf, isDay } from '../payments/words/time.js';
 import type { Statement, StatementFormat, StatementList } from './api-client.js';
 import { csrfField, errorPage, facts, noticeBox, page } from './page.js';
-import type { Session } from './sessions.js';
-import { leaveNotice, type PageReply, requireValue, takeNotice, type Visit } from './visit.js';
+import { leaveNotice, type Session, takeNotice } from './session.js';
+import { type PageReply, requireValue, type Visit } from './visit.js';
 import { amount, badge, count, counted, paymentAddress, sentence, time } from './words.js';
 
 type Difference = Statement['differences'][number];

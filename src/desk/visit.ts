@@ -1,6 +1,6 @@
 import type { Problem } from '../api/schemas/problem.js';
 import type { Answer, OperatorApi } from './api-client.js';
-import type { Notice, Session } from './sessions.js';
+import type { Session } from './session.js';
 
 /** A request of an operator who is signed in. The form of a POST has been checked to be one of ours. */
 export interface Visit {
@@ -54,29 +54,4 @@ export async function partOf<T>(asked: Promise<Answer<T>>): Promise<Part<T>> {
   if (answer.problem.status === 401) throw new ProblemError(answer.problem);
   const { detail, code } = answer.problem;
   return { kind: 'missing', why: detail, code };
-}
-
-/** Notices that wait to be shown. Beyond that, the oldest is forgotten. */
-const MAX_NOTICES = 20;
-
-/** Has the next page with this name say something. */
-export function leaveNotice({ notices }: Session, name: string, notice: Notice): void {
-  notices.delete(name);
-  notices.set(name, notice);
-  const [oldest] = notices.keys();
-  if (notices.size > MAX_NOTICES && oldest !== undefined) notices.delete(oldest);
-}
-
-/** What the page with this name was left to say; it says it once. */
-export function takeNotice({ notices }: Session, name: string): Notice | undefined {
-  const notice = notices.get(name);
-  notices.delete(name);
-  return notice;
-}
-
-/** A field of a form or a query, or a part of a path; empty when it is missing or repeated. */
-export function textOf(values: unknown, name: string): string {
-  if (typeof values !== 'object' || values === null || !Object.hasOwn(values, name)) return '';
-  const value: unknown = Reflect.get(values, name);
-  return typeof value === 'string' ? value : '';
 }

@@ -21,6 +21,8 @@ export interface Authenticator {
    * @throws {ApiError} `unauthenticated`.
    */
   authenticate(authorization: string | undefined): Caller;
+  /** The caller whose key has this SHA-256, in hex. */
+  find(key: string): Caller | undefined;
   /** Knows these merchants' keys from now on, and no others. Requests under way go on with what they began with. */
   replace(merchants: readonly Merchant[]): void;
 }
@@ -41,10 +43,11 @@ export function createAuthenticator(merchants: readonly Merchant[]): Authenticat
       const secret = /^Bearer +([^ ]+) *$/i.exec(authorization ?? '')?.[1];
       if (secret === undefined) throw unauthenticated(authorization === undefined ? 'missing' : 'malformed');
 
-      const caller = find(keys, Buffer.from(sha256Of(secret), 'hex'));
+      const caller = find(keys, sha256Of(secret));
       if (caller === undefined) throw unauthenticated('unknown');
       return caller;
     },
+    find: (key) => find(keys, key),
     replace(next) {
       keys = next.flatMap(keysOf);
     },
@@ -71,7 +74,8 @@ export function maySee(caller: Caller, owner: string): boolean {
   return caller.owner === owner || isOperator(caller);
 }
 
-function find(keys: readonly Key[], digest: Buffer): Caller | undefined {
+function find(keys: readonly Key[], sha256: string): Caller | undefined {
+  const digest = Buffer.from(sha256, 'hex');
   let found: Caller | undefined;
   for (const key of keys) {
     if (timingSafeEqual(key.digest, digest)) found = key.caller;

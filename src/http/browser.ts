@@ -1,4 +1,4 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { CookieOptions, Request } from 'express';
 
 /** What pages that people sign in on have in common. */
@@ -21,12 +21,6 @@ export function randomToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** Compares a form's token with the one that was given out, in constant time. */
-export function sameToken(one: string, other: string): boolean {
-  const [left, right] = [Buffer.from(one), Buffer.from(other)];
-  return left.length === right.length && timingSafeEqual(left, right);
-}
-
 /** The cookie that goes by this name. With the prefix, browsers take it over https from this host alone. */
 export function cookieName(name: string, { secure }: Request): string {
   return secure ? `__Host-${name}` : name;
@@ -42,4 +36,11 @@ export function cookieOf(request: Request, name: string): string | undefined {
   const pairs = (request.headers.cookie ?? '').split(/; */).map((pair) => pair.split('='));
   const value = pairs.find(([one]) => one === cookieName(name, request))?.[1];
   return value !== undefined && /^[\w-]{20,100}$/.test(value) ? value : undefined;
+}
+
+/** A field of a form or a query, or a part of a path; empty when it is missing or repeated. */
+export function textOf(values: unknown, name: string): string {
+  if (typeof values !== 'object' || values === null || !Object.hasOwn(values, name)) return '';
+  const value: unknown = Reflect.get(values, name);
+  return typeof value === 'string' ? value : '';
 }

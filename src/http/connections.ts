@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { networkOf } from './request-limits.js';
+import { networkOf } from './network.js';
 
 /**
  * Requests on one connection that may wait for the answer to an earlier one. Few callers ever send a second one before

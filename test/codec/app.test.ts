@@ -1,14 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { pino } from 'pino';
-import {
-  type CodecServer,
-  type CodecServerOptions,
-  createCodecServer,
-  MAX_BODY_BYTES,
-  MAX_FAILURES_PER_MINUTE,
-  MAX_PAYLOADS,
-} from '../../src/codec/app.js';
+import { type CodecServer, type CodecServerOptions, createCodecServer, MAX_BODY_BYTES } from '../../src/codec/app.js';
+import { MAX_PAYLOADS } from '../../src/codec/payloads.js';
+import { MAX_FAILURES_PER_MINUTE } from '../../src/codec/readers.js';
 import { Shutdown, serve } from '../../src/http/server.js';
 import { EncryptionCodec, keysOf } from '../../src/temporal/encryption.js';
 import { merchantsWith } from '../support/api-under-test.js';
@@ -232,8 +227,9 @@ describe('anybody who reads payments', () => {
 describe('a session', () => {
   let time = Date.parse('2026-11-22T08:00:00Z');
   const HOST = 'codec.ui.example';
+  beforeAll(() => void jest.spyOn(Date, 'now').mockImplementation(() => time));
+  afterAll(() => void jest.restoreAllMocks());
   const { ask, decode, signIn, cookieOf, server } = useCodecServer({
-    now: () => time,
     uiUrl: 'https://ui.example',
     trustedProxies: 1,
   });

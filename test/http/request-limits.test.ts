@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { networkOf } from '../../src/http/request-limits.js';
+import { networkOf } from '../../src/http/network.js';
 import type { BalanceAnswer } from '../../src/payments/words/outcome.js';
 import {
   type ApiUnderTest,

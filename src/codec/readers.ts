@@ -1,0 +1,90 @@
+import type { Request } from 'express';
+import { Attempts } from '../http/attempts.js';
+import { type Caller, createAuthenticator, requireScope, sameSecret } from '../http/auth.js';
+import { ApiError, unauthenticated } from '../http/problem.js';
+import { Sessions } from '../http/sessions.js';
+import type { Merchant } from '../settings/merchants.js';
+
+/** Wrong keys and tokens of an address within a minute, after which others are refused late. */
+export const MAX_FAILURES_PER_MINUTE = 20;
+
+/** How long an operator stays signed in: a working day, in ms. */
+const LIFETIME_MS = 12 * 60 * 60 * 1_000;
+
+/** Browsers that one key may be signed in with at a time. */
+const MAX_SESSIONS_OF_KEY = 1_000;
+
+export interface ReaderOptions {
+  /** Those whose keys have the scope `review` may read. */
+  readonly merchants: readonly Merchant[];
+  /** The secret part of an address at which the Web UI needs no other credentials: `/ui/<token>/decode`. */
+  readonly uiToken?: string | undefined;
+}
+
+/** Those who may read payments: whoever has an operator's key, and the Web UI. */
+export class Readers {
+  /** Operators who have signed in with a browser, by the SHA-256 of their keys. */
+  readonly sessions = new Sessions({
+    cookie: 'sanaga_codec',
+    maxAgeMs: LIFETIME_MS,
+    maxIdleMs: LIFETIME_MS,
+    maxOfKey: MAX_SESSIONS_OF_KEY,
+  });
+  readonly #attempts = new Attempts(MAX_FAILURES_PER_MINUTE);
+  readonly #authenticator;
+  readonly #uiToken: string | undefined;
+
+  constructor({ merchants, uiToken }: ReaderOptions) {
+    this.#authenticator = createAuthenticator(merchants);
+    this.#uiToken = uiToken;
+  }
+
+  /** Lets the operators among these merchants read from now on, and nobody else. */
+  replace(merchants: readonly Merchant[]): void {
+    this.#authenticator.replace(merchants);
+  }
+
+  /**
+   * Finds out who makes a request. Only wrong credentials count as an attempt: the Web UI makes dozens of requests
+   * without any before its operator signs in.
+   *
+   * @returns the name that the log has
+   * @throws {ApiError} `unauthenticated`, `forbidden`, `too_many_attempts`.
+   */
+  async identify(request: Request): Promise<string> {
+    const { token } = request.params;
+    if (token !== undefined) return await this.#guard(request, () => this.#byToken(String(token)));
+    const reader = this.signedIn(request);
+    if (reader !== undefined) return reader.owner;
+    const { authorization } = request.headers;
+    if (authorization === undefined) throw unauthenticated('missing');
+    return (await this.#guard(request, () => this.#byKey(authorization))).owner;
+  }
+
+  /** The operator who is signed in with the browser that a request comes from. */
+  signedIn(request: Request): Caller | undefined {
+    const session = this.sessions.find(request);
+    const caller = session && this.#authenticator.find(session.key);
+    return caller?.scopes.has('review') ? caller : undefined;
+  }
+
+  /** The operator with this key. @throws {ApiError} as {@link identify}. */
+  async withKey(request: Request, key: string): Promise<Caller> {
+    return await this.#guard(request, () => this.#byKey(`Bearer ${key}`));
+  }
+
+  #guard<T>(request: Request, authenticate: () => T): Promise<T> {
+    return this.#attempts.guard(request.ip ?? '', authenticate);
+  }
+
+  #byKey(authorization: string): Caller {
+    const caller = this.#authenticator.authenticate(authorization);
+    requireScope(caller, ['review']);
+    return caller;
+  }
+
+  #byToken(token: string): string {
+    if (this.#uiToken !== undefined && sameSecret(token, this.#uiToken)) return 'web-ui';
+    throw new ApiError('unauthenticated', 'The address of this codec server has changed: reload the page.');
+  }
+}

@@ -1,0 +1,47 @@
+import { randomToken } from '../http/browser.js';
+import type { Html } from '../http/html.js';
+import type { Draft } from './draft.js';
+
+/** What a page says once, after a redirect. */
+export interface Notice {
+  readonly kind: 'done' | 'refused' | 'unknown';
+  readonly text: string;
+  /** What follows the text. */
+  readonly more?: Html | undefined;
+}
+
+/** An operator who is signed in. */
+export interface Session {
+  /** The name of the key, under which decisions are recorded. */
+  readonly name: string;
+  /** The key itself, with which the API is called. It is kept in memory alone. */
+  readonly key: string;
+  /** What every form of the session carries, and no other site can know. */
+  readonly csrf: string;
+  /** Decisions that are being made, by their ids. */
+  readonly drafts: Map<string, Draft>;
+  /** What the next page of a payment says. */
+  readonly notices: Map<string, Notice>;
+}
+
+export function newSession(name: string, key: string): Session {
+  return { name, key, csrf: randomToken(), drafts: new Map(), notices: new Map() };
+}
+
+/** Notices that wait to be shown. Beyond that, the oldest is forgotten. */
+const MAX_NOTICES = 20;
+
+/** Has the next page with this name say something. */
+export function leaveNotice({ notices }: Session, name: string, notice: Notice): void {
+  notices.delete(name);
+  notices.set(name, notice);
+  const [oldest] = notices.keys();
+  if (notices.size > MAX_NOTICES && oldest !== undefined) notices.delete(oldest);
+}
+
+/** What the page with this name was left to say; it says it once. */
+export function takeNotice({ notices }: Session, name: string): Notice | undefined {
+  const notice = notices.get(name);
+  notices.delete(name);
+  return notice;
+}

@@ -1,0 +1,49 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { RateLimiterMemory } from 'rate-limiter-flexible';
+import { Counts } from './counts.js';
+import { networkOf } from './network.js';
+import { tooManyAttempts } from './problem.js';
+
+/** When a wrong key is refused by an address that has tried too many, in ms. */
+const REFUSED_AFTER_MS = 1_000;
+
+/**
+ * Wrong keys of an address that wait for that at a time. Further ones are refused at once, and cost their connection: a
+ * flood of guesses would otherwise hold as many connections as the address may have.
+ */
+const MAX_HELD = 50;
+
+/**
+ * Limits wrong keys. A right one is let in, whatever others at its address have tried: many callers may share one.
+ * Wrong ones are answered late once there were too many, so that nobody can try many.
+ */
+export class Attempts {
+  readonly #wrong: RateLimiterMemory;
+  readonly #held = new Counts();
+
+  /** @param max wrong keys of an address within a minute, after which others are refused late */
+  constructor(private readonly max: number) {
+    this.#wrong = new RateLimiterMemory({ points: max, duration: 60 });
+  }
+
+  /**
+   * Authenticates a caller.
+   *
+   * @param address the caller's IP address
+   * @throws {ApiError} as `authenticate`, and `too_many_attempts`.
+   */
+  async guard<Caller>(address: string, authenticate: () => Caller): Promise<Caller> {
+    try {
+      return authenticate();
+    } catch (failure) {
+      const network = networkOf(address);
+      const { consumedPoints, msBeforeNext } = await this.#wrong.penalty(network);
+      if (consumedPoints <= this.max) throw failure;
+      const leave = this.#held.enter(network, MAX_HELD);
+      if (leave === undefined) throw tooManyAttempts(msBeforeNext, { Connection: 'close' });
+      await pause(REFUSED_AFTER_MS);
+      leave();
+      throw tooManyAttempts(msBeforeNext);
+    }
+  }
+}
