@@ -1,5 +1,6 @@
 import { parseArgs, types } from 'node:util';
 import { z } from 'zod';
+import { Counts } from './counts.js';
 
 /** The command line is invalid; the message says why. */
 export class UsageError extends Error {
@@ -73,13 +74,17 @@ export function readCommandLine<Options>({ schema, defaults }: Usage<Options>, a
   throw new UsageError(`--${issue?.path.join('.')}: ${issue?.message}`);
 }
 
+/** How long a process may go on after its program's end: what is still open then was forgotten. */
+const END_LIMIT_MS = 30_000;
+
 /**
  * Runs a program, and sets the exit code to what it returns, to 64 after a usage error and to 1 after any other.
- * Errors are written to stderr.
+ * Errors are written to stderr. If something keeps the process alive after the end, it exits with 1 and says what.
  */
 export async function runProgram<Options>(
   usage: Usage<Options>,
   run: (options: Options) => Promise<number>,
+  endLimitMs = END_LIMIT_MS,
 ): Promise<void> {
   try {
     process.exitCode = await run(readCommandLine(usage, process.argv.slice(2)));
@@ -89,6 +94,12 @@ export async function runProgram<Options>(
     process.stderr.write(isUsage ? `${error.message}\n${usage.usage}\n` : `${stack}\n`);
     process.exitCode = isUsage ? 64 : 1;
   }
+  setTimeout(() => {
+    const open = new Counts();
+    for (const kind of process.getActiveResourcesInfo()) open.add(kind);
+    process.stderr.write(`after ${endLimitMs / 1_000} s, these keep the process alive: ${JSON.stringify(open)}\n`);
+    process.exit(1);
+  }, endLimitMs).unref();
 }
 
 function usageOf<Options>(

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
@@ -109,7 +110,7 @@ export class MerchantEndpoint {
     else if (fault === 'merchant500') response.writeHead(500).end();
     else if (fault === 'merchantSlow') setTimeout(() => response.writeHead(204).end(), SLOW_MS);
     else if (fault === 'merchantTimeout') setTimeout(() => response.destroy(), TOO_SLOW_MS);
-    else if (fault === 'merchantEndless') answerWithoutEnd(response);
+    else if (fault === 'merchantEndless') await answerWithoutEnd(response);
     else if (fault === 'merchantBomb') response.writeHead(200, { 'content-encoding': 'gzip' }).end(BOMB);
     else response.writeHead(204).end();
   };
@@ -150,13 +151,14 @@ function anyFault(random: SeededRandom): MerchantFault | undefined {
   ]);
 }
 
-/** A 200 whose body never ends: its status alone acknowledges the notification. */
-function answerWithoutEnd(response: ServerResponse): void {
+/** Answers 200 with a body that ends only when the sender hangs up, or at last by itself: the status alone acknowledges the notification. */
+async function answerWithoutEnd(response: ServerResponse): Promise<void> {
   response.writeHead(200);
-  const writing = setInterval(() => response.write(PIECE), PIECE_MS);
-  const ending = setTimeout(() => response.destroy(), ENDLESS_MS);
-  response.once('close', () => {
-    clearInterval(writing);
-    clearTimeout(ending);
-  });
+  const end = performance.now() + ENDLESS_MS;
+  // The sender may have hung up before the answer began: then no event tells of it any more.
+  while (!response.destroyed && performance.now() < end) {
+    response.write(PIECE);
+    await pause(PIECE_MS);
+  }
+  response.destroy();
 }

@@ -138,6 +138,8 @@ export class ReplySender {
   }
 
   #after(delayMs: number, response: Response, run: () => void): void {
+    // A client that has hung up already is told nothing, and its `close` event is over.
+    if (response.destroyed) return;
     const timer = setTimeout(() => {
       this.#delayed.delete(response);
       run();
