@@ -7,6 +7,7 @@ import { pino } from 'pino';
 import { type ManualClock, manualClock } from '../../sandbox/clock.js';
 import { createSandbox, type Sandbox } from '../../sandbox/sandbox.js';
 import { createApp } from '../../src/api/app.js';
+import { Shutdown } from '../../src/http/server.js';
 import type { PaymentTerms } from '../../src/payments/words/order.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/payments/words/time.js';
 import { connectClient } from '../../src/temporal/connection.js';
@@ -122,6 +123,7 @@ export async function startSimulatedWorld(options: SimulatedWorldOptions): Promi
   });
   withEmptyIndex(temporal.connection);
   const records = await startSimulatedRecords(encryptionWith(encryptionKey));
+  const shutdown = new Shutdown();
   const app = createApp({
     client: temporal,
     records: records.records,
@@ -133,6 +135,7 @@ export async function startSimulatedWorld(options: SimulatedWorldOptions): Promi
     providers,
     logger: pino({ level: 'error' }, process.stderr),
     answerWithinMs: ANSWER_WITHIN_MS,
+    shutdown,
   });
 
   const wire = await TemporalWire.to(env.address);
@@ -163,6 +166,8 @@ export async function startSimulatedWorld(options: SimulatedWorldOptions): Promi
     temporal,
     records,
     async stop() {
+      // Otherwise the API goes on to start payments whose start has failed.
+      shutdown.begin();
       await worker.stop();
       worker.close();
       await wire.close();
