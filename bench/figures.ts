@@ -78,6 +78,7 @@ export function totalCpu({ cpuByProcess }: RunFigures): number {
 
 /** Systems whose throughput is compared: how many times the second's the first's is. */
 const COMPARED = [
+  ['sanaga', 'temporal-floor'],
   ['sanaga', 'temporal-textbook'],
   ['sanaga', 'dbos'],
   ['sanaga', 'restate'],

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { arch, cpus, loadavg, platform, totalmem } from 'node:os';
 import { join } from 'node:path';
+import { PROJECT } from './environment.js';
 import { describePostgres, findPostgres } from './servers/postgres-programs.js';
 import { TEMPORAL_VERSION } from './servers/temporal-on-postgres.js';
 import { peerFolder } from './systems/peer.js';
@@ -21,10 +22,10 @@ export async function describeMachine(command: string, load = loadNow()): Promis
     `Node ${process.versions.node}`,
     `Temporal server ${TEMPORAL_VERSION}`,
     postgres && (await describePostgres(postgres)),
-    await packageVersion('dbos', '@dbos-inc/dbos-sdk'),
-    await packageVersion('restate', '@restatedev/restate-server'),
-    await packageVersion('restate', '@restatedev/restate-sdk'),
-    await packageVersion('temporal-textbook', '@temporalio/worker'),
+    await packageVersion(peerFolder('dbos'), '@dbos-inc/dbos-sdk'),
+    await packageVersion(peerFolder('restate'), '@restatedev/restate-server'),
+    await packageVersion(peerFolder('restate'), '@restatedev/restate-sdk'),
+    await packageVersion(PROJECT, '@temporalio/worker'),
   ].filter((version) => version !== undefined);
   return [
     `Measured on ${new Date().toISOString().slice(0, 10)} with \`${command}\`,`,
@@ -33,9 +34,9 @@ export async function describeMachine(command: string, load = loadNow()): Promis
   ].join('\n');
 }
 
-async function packageVersion(peer: string, name: string): Promise<string | undefined> {
+async function packageVersion(folder: string, name: string): Promise<string | undefined> {
   try {
-    const text = await readFile(join(peerFolder(peer), 'node_modules', name, 'package.json'), 'utf8');
+    const text = await readFile(join(folder, 'node_modules', name, 'package.json'), 'utf8');
     return `${name} ${JSON.parse(text).version}`;
   } catch {
     return undefined;

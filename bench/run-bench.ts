@@ -6,12 +6,13 @@ import { dbos } from './systems/dbos.js';
 import { restate } from './systems/restate.js';
 import { sanaga, sanagaPostgres } from './systems/sanaga.js';
 import type { System, SystemName } from './systems/system.js';
-import { temporalTextbook } from './systems/temporal-textbook.js';
+import { temporalFloor, temporalTextbook } from './systems/temporal.js';
 
 const SYSTEMS: Readonly<Record<SystemName, System>> = {
   sanaga: sanaga(),
   'sanaga-doubled': sanaga({ isDoubled: true }, 'sanaga-doubled'),
   'sanaga-postgres': sanagaPostgres(),
+  'temporal-floor': temporalFloor,
   'temporal-textbook': temporalTextbook,
   dbos,
   restate,

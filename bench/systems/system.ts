@@ -40,6 +40,7 @@ export const SYSTEM_NAMES = [
   'sanaga',
   'sanaga-doubled',
   'sanaga-postgres',
+  'temporal-floor',
   'temporal-textbook',
   'dbos',
   'restate',

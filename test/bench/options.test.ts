@@ -15,7 +15,15 @@ describe('the arguments of the benchmark', () => {
     expect(readOptions([])).toEqual({
       loads: [{ payments: 400, concurrency: 32 }],
       repeats: 3,
-      systems: ['sanaga', 'sanaga-doubled', 'sanaga-postgres', 'temporal-textbook', 'dbos', 'restate'],
+      systems: [
+        'sanaga',
+        'sanaga-doubled',
+        'sanaga-postgres',
+        'temporal-floor',
+        'temporal-textbook',
+        'dbos',
+        'restate',
+      ],
       json: false,
       writeDocs: false,
     });

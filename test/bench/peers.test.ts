@@ -23,13 +23,13 @@ describe("the benchmark's peers", () => {
     expect(imported.filter((target) => !sources.includes(target))).toEqual([]);
   });
 
-  it("have the textbook's worker run with the settings that Sanaga's has by default", () => {
+  it("have Temporal's worker run with the settings that Sanaga's has by default", () => {
     const ours = ['settings/worker', 'worker/payment-worker'].map((name) =>
       readFileSync(join(peers, `../../src/${name}.ts`), 'utf8'),
     );
     const numberIn = (pattern: RegExp, sources: string) => pattern.exec(sources)?.[1] ?? `no ${pattern}`;
     const sanaga = (name: string) => numberIn(new RegExp(`\\b${name}(?: =|: count\\() ?(\\d+)`), ours.join());
-    const textbook = (name: string) => numberIn(new RegExp(`\\b${name}: (\\d+)`), read('temporal-textbook/worker.ts'));
+    const temporal = (name: string) => numberIn(new RegExp(`\\b${name}: (\\d+)`), read('temporal/worker.ts'));
     const same = {
       maxCachedWorkflows: 'WORKER_MAX_CACHED_WORKFLOWS',
       maxConcurrentWorkflowTaskExecutions: 'WORKER_MAX_CONCURRENT_WORKFLOW_TASKS',
@@ -39,13 +39,13 @@ describe("the benchmark's peers", () => {
       maximum: 'MAX_POLLS',
     };
     for (const [name, setting] of Object.entries(same)) {
-      expect([setting, textbook(name)]).toEqual([setting, sanaga(setting)]);
+      expect([setting, temporal(name)]).toEqual([setting, sanaga(setting)]);
     }
   });
 
   it('can each be installed by itself, in fixed versions, from whichever registry is set', () => {
     const locks = filesOf('*/package-lock.json').sort();
-    expect(locks).toEqual(['dbos', 'restate', 'temporal-textbook'].map((name) => `${name}/package-lock.json`));
+    expect(locks).toEqual(['dbos', 'restate'].map((name) => `${name}/package-lock.json`));
     for (const lock of locks) expect(read(lock)).not.toContain('"resolved"');
   });
 

@@ -1,7 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import express from 'express';
-import { isAuthorized, setting } from '../payment-services.ts';
-import { getLink, payment, providerNotified } from './workflows.ts';
+import { initiatePay, isAuthorized, setting } from '../payment-services.ts';
 
 const connection = await Connection.connect({ address: setting('TEMPORAL_ADDRESS') });
 const client = new Client({ connection, namespace: setting('TEMPORAL_NAMESPACE') });
@@ -18,19 +17,21 @@ app.post('/v1/collections', async (request, response) => {
   if (!isAuthorized(request.get('authorization'))) return response.status(401).json({ code: 'unauthorized' });
   if (key === undefined) return response.status(400).json({ code: 'idempotency_key_required' });
   const { amount, externalId, message } = request.body;
-  const handle = await client.workflow.start(payment, {
-    taskQueue,
-    workflowId: key,
-    workflowIdConflictPolicy: 'USE_EXISTING',
-    workflowIdReusePolicy: 'REJECT_DUPLICATE',
-    args: [{ id: key, amount, externalId, message }],
-  });
-  const { link } = await handle.executeUpdate(getLink);
-  return response.status(201).json({ id: key, status: 'CREATED', amount, externalId, link });
+  const order = { id: key, amount, externalId, message };
+  const link = await initiatePay(order);
+  // The first task waits for the notification, which brings it forward: until then there is nothing to do.
+  const start = { taskQueue, workflowId: key, startDelay: '24 hours', args: [order, link] } as const;
+  await client.workflow.start('payment', start);
+  return response.status(201).json({ id: key, status: 'CREATED', amount, externalId, link: link.link });
 });
 
 app.post('/webhooks/provider', async (request, response) => {
-  await client.workflow.getHandle(request.body.externalId).signal(providerNotified);
+  await client.workflow.signalWithStart('payment', {
+    taskQueue,
+    workflowId: request.body.externalId,
+    workflowIdReusePolicy: 'REJECT_DUPLICATE',
+    signal: 'providerNotified',
+  });
   response.json({ received: true });
 });
 

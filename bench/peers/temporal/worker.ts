@@ -9,7 +9,7 @@ const worker = await Worker.create({
   connection,
   namespace: setting('TEMPORAL_NAMESPACE'),
   taskQueue: setting('TEMPORAL_TASK_QUEUE'),
-  workflowsPath: fileURLToPath(new URL('./workflows.ts', import.meta.url)),
+  workflowsPath: fileURLToPath(new URL(`./${setting('WORKFLOWS')}.ts`, import.meta.url)),
   activities,
   // The settings that Sanaga's worker has by default.
   maxCachedWorkflows: 500,
