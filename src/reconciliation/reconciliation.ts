@@ -27,7 +27,7 @@ export interface DayPayment {
 }
 
 /** A transaction that no payment here knows. */
-export interface Stranger {
+export interface UnknownTransaction {
   readonly service: Service;
   readonly transaction: SearchedTransaction;
 }
@@ -213,7 +213,7 @@ function toLine(payment: DayPayment, own: Transaction | undefined, compared: boo
 }
 
 /** What is to be said of a transaction that no payment here knows. */
-export function findingOf({ service, transaction }: Stranger): Finding {
+export function findingOf({ service, transaction }: UnknownTransaction): Finding {
   const { transId, status, amount, externalId, dateInitiated } = transaction;
   const of = amount === undefined ? '' : ` of ${xaf(amount)}`;
   const made = externalId === undefined ? 'for nobody named' : `for ${externalId}`;

@@ -11,7 +11,7 @@ import {
   ofPayment,
   type Shown,
   type StatementLine,
-  type Stranger,
+  type UnknownTransaction,
 } from '../reconciliation/reconciliation.js';
 
 /** What a service has shown in answer to searches. */
@@ -63,7 +63,7 @@ export async function compareDay(
 ): Promise<DayComparison> {
   const shown = new ShownTransactions(found, lists);
   const days = payments.map((payment) => comparedWith(payment, shown.of(payment)));
-  const { others, strangers } = await shown.beside(payments, surroundings);
+  const { others, unknown } = await shown.beside(payments, surroundings);
   const doubtful = [...days, ...others].filter(({ findings }) => findings.some(isDifference));
   const again = await confirmed(doubtful.slice(0, MAX_CONFIRMED), surroundings);
   const settled = (one: Compared) => again.get(one.payment.id) ?? one;
@@ -74,7 +74,7 @@ export async function compareDay(
     findings: [
       ...lines.flatMap(({ findings }) => findings),
       ...ofOthers,
-      ...strangers.map((one) => findingOf(masked(one))),
+      ...unknown.map((one) => findingOf(masked(one))),
     ],
   };
 }
@@ -110,8 +110,8 @@ export class ShownTransactions {
     private readonly lists: Lists,
   ) {
     const all = [...found.collection, ...found.payout];
-    this.#byOwner = groupedBy(all, named);
-    this.#byTransId = groupedBy(all, ({ transId }) => transId);
+    this.#byOwner = Map.groupBy(all, named);
+    this.#byTransId = Map.groupBy(all, ({ transId }) => transId);
   }
 
   /** What the searches have shown of a payment. */
@@ -136,7 +136,7 @@ export class ShownTransactions {
   async beside(
     payments: readonly DayPayment[],
     { paymentsWith, isHeld }: Surroundings,
-  ): Promise<{ readonly others: readonly Compared[]; readonly strangers: readonly Stranger[] }> {
+  ): Promise<{ readonly others: readonly Compared[]; readonly unknown: readonly UnknownTransaction[] }> {
     const ids = new Set<string | undefined>(payments.map(({ id }) => id));
     const transIds = new Set<string | undefined>(payments.map(({ transId }) => transId));
     const isOwn = (one: SearchedTransaction) => ids.has(named(one)) || transIds.has(one.transId);
@@ -146,34 +146,20 @@ export class ShownTransactions {
     const owners = rest.map(({ transaction }) => parsePaymentId(named(transaction)));
     const others = await paymentsWith([...new Set(owners.filter((id) => id !== undefined))]);
     const known = new Set<string | undefined>(others.map(({ id }) => id));
-    const strangers: Stranger[] = [];
-    for (const stranger of rest.filter(({ transaction }) => !known.has(named(transaction)))) {
-      const isMatched = strangers.length < MAX_HELD && (await isHeld(stranger.transaction));
-      if (!isMatched) strangers.push(stranger);
+    const unknown: UnknownTransaction[] = [];
+    for (const one of rest.filter(({ transaction }) => !known.has(named(transaction)))) {
+      const isMatched = unknown.length < MAX_HELD && (await isHeld(one.transaction));
+      if (!isMatched) unknown.push(one);
     }
-    return { others: others.map((other) => comparedWith(other, this.inSearches(other))), strangers };
+    return { others: others.map((other) => comparedWith(other, this.inSearches(other))), unknown };
   }
-}
-
-function groupedBy<Key>(
-  transactions: readonly SearchedTransaction[],
-  keyOf: (transaction: SearchedTransaction) => Key,
-): ReadonlyMap<Key, readonly SearchedTransaction[]> {
-  const groups = new Map<Key, SearchedTransaction[]>();
-  for (const transaction of transactions) {
-    const key = keyOf(transaction);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [transaction]);
-    else group.push(transaction);
-  }
-  return groups;
 }
 
 /**
  * What it was made for, unless that looks like a phone number or an address: the one who made it may have put one
  * there.
  */
-function masked({ service, transaction }: Stranger): Stranger {
+function masked({ service, transaction }: UnknownTransaction): UnknownTransaction {
   const { externalId } = transaction;
   if (externalId === undefined || parsePaymentId(externalId) !== undefined) return { service, transaction };
   return { service, transaction: { ...transaction, externalId: providerText(externalId) } };

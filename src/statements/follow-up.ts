@@ -29,7 +29,7 @@ export async function followUpFindings(
   onProgress: () => void,
 ): Promise<Difference[]> {
   const checked = new Map<PaymentId, Handled>();
-  const shown = await showStrangers(context, day, findings);
+  const shown = await showUnknown(context, day, findings);
   const differences: Difference[] = [];
   for (const finding of findings) {
     const { kind, paymentId, status } = finding;
@@ -75,16 +75,16 @@ function problemOf(error: unknown): string | undefined {
 }
 
 /** Puts transactions that no payment knows among the unmatched notifications, first those that have moved money. */
-async function showStrangers(
+async function showUnknown(
   context: UpdateContext,
   day: string,
   findings: readonly Finding[],
 ): Promise<ReadonlySet<Finding>> {
-  const strangers = findings.filter(({ kind }) => kind === 'only_at_provider');
-  if (strangers.length === 0) return new Set();
+  const unknown = findings.filter(({ kind }) => kind === 'only_at_provider');
+  if (unknown.length === 0) return new Set();
   const kept = await readUnmatched(context);
   const known = new Set(kept.map(({ transId, status }) => `${transId} ${status}`));
-  const shown = strangers.toSorted((one, other) => rank(one) - rank(other)).slice(0, MAX_SHOWN);
+  const shown = unknown.toSorted((one, other) => rank(one) - rank(other)).slice(0, MAX_SHOWN);
   for (const { transId, providerStatus: status, externalId } of shown) {
     if (transId === undefined || status === undefined || known.has(`${transId} ${status}`)) continue;
     const at = new Date().toISOString();
