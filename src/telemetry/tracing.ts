@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
-import { ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, TraceFlags, trace } from '@opentelemetry/api';
-import type { IdGenerator, SpanProcessor } from '@opentelemetry/sdk-trace';
+import { ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, TraceFlags, type Tracer, trace } from '@opentelemetry/api';
+import type { IdGenerator, SpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import type { PaymentId } from '../payments/words/payment-id.js';
 import type { TraceCall } from '../provider/client.js';
 
@@ -20,44 +20,6 @@ export interface EndedWork {
   readonly endedAt: number;
   readonly attributes: Attributes;
   readonly failed?: boolean;
-}
-
-/** Writes traces of payments. */
-export interface Tracing {
-  /**
-   * A request that was served for a payment, with the calls that were made for it.
-   *
-   * @param caller the `traceparent` header of the request: the caller's trace is linked
-   */
-  readonly recordRequest: (
-    id: PaymentId,
-    request: EndedWork,
-    calls: readonly EndedWork[],
-    caller: string | undefined,
-  ) => void;
-  /** The payment itself, from its creation to its outcome: the root of everything else in its trace. */
-  readonly recordPayment: (id: PaymentId, payment: EndedWork) => void;
-  /** Does something for a payment; calls that it makes are parts of it. `result` says what came of it. */
-  readonly run: <T>(
-    id: PaymentId,
-    name: string,
-    attributes: Attributes,
-    work: () => Promise<T>,
-    result: (value: T) => string | undefined,
-  ) => Promise<T>;
-  /**
-   * Makes a call as a part of what runs now, with the headers that carry the context; without anything that runs, no
-   * trace.
-   */
-  readonly call: <T extends { readonly outcome: string }>(
-    name: string,
-    attributes: Attributes,
-    send: (headers: TraceHeaders) => Promise<T>,
-  ) => Promise<T>;
-  /** The headers that carry the context of what runs now, by the W3C recommendation. */
-  readonly headers: () => TraceHeaders;
-  /** Sends what is left, for a second at most. */
-  readonly stop: () => Promise<void>;
 }
 
 export type TraceHeaders = Readonly<Record<string, string>>;
@@ -101,85 +63,122 @@ export async function traceTo(processor: SpanProcessor, service: string, share =
     idGenerator: ids,
     spanProcessors: [processor],
   });
-  const tracer = provider.getTracer('sanaga');
-  const running = new AsyncLocalStorage<Span>();
+  return new Tracing(provider, ids);
+}
 
-  /** Where the spans of a payment belong: under its root, which ends last. */
-  const under = (id: PaymentId) =>
-    trace.setSpanContext(ROOT_CONTEXT, { ...idsOf(id), traceFlags: TraceFlags.SAMPLED, isRemote: true });
-  const headersOf = (span: Span | undefined): TraceHeaders => {
-    if (span === undefined) return {};
-    const { traceId, spanId, traceFlags } = span.spanContext();
-    return { traceparent: `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}` };
-  };
-  const withPayment = (id: PaymentId, attributes: Attributes) => ({ 'sanaga.payment.id': id, ...attributes });
+/** Writes traces of payments. */
+export class Tracing {
+  readonly #tracer: Tracer;
+  readonly #running = new AsyncLocalStorage<Span>();
 
-  return {
-    recordRequest(id, request, calls, caller) {
-      const span = tracer.startSpan(
-        request.name,
-        {
-          kind: SpanKind.SERVER,
-          startTime: request.begunAt,
-          attributes: withPayment(id, request.attributes),
-          links: linksTo(caller),
-        },
-        under(id),
-      );
-      const context = trace.setSpan(ROOT_CONTEXT, span);
-      for (const { name, begunAt, endedAt, attributes, failed } of calls) {
-        const options = { kind: SpanKind.CLIENT, startTime: begunAt, attributes };
-        const call = tracer.startSpan(name, options, context);
-        if (failed) call.setStatus({ code: SpanStatusCode.ERROR });
-        call.end(endedAt);
-      }
-      if (request.failed) span.setStatus({ code: SpanStatusCode.ERROR });
-      span.end(request.endedAt);
-    },
+  constructor(
+    private readonly provider: TracerProvider,
+    private readonly ids: PaymentIds,
+  ) {
+    this.#tracer = provider.getTracer('sanaga');
+  }
 
-    recordPayment(id, { name, begunAt, endedAt, attributes }) {
-      const options = { startTime: begunAt, attributes: withPayment(id, attributes), root: true };
-      ids.as(id, () => tracer.startSpan(name, options)).end(endedAt);
-    },
+  /**
+   * Records a request that was served for a payment, with the calls that were made for it.
+   *
+   * @param caller the `traceparent` header of the request: the caller's trace is linked
+   */
+  recordRequest(id: PaymentId, request: EndedWork, calls: readonly EndedWork[], caller: string | undefined): void {
+    const options = {
+      kind: SpanKind.SERVER,
+      startTime: request.begunAt,
+      attributes: withPayment(id, request.attributes),
+      links: linksTo(caller),
+    };
+    const span = this.#tracer.startSpan(request.name, options, rootOf(id));
+    const context = trace.setSpan(ROOT_CONTEXT, span);
+    for (const call of calls) {
+      const { name, begunAt, attributes } = call;
+      end(this.#tracer.startSpan(name, { kind: SpanKind.CLIENT, startTime: begunAt, attributes }, context), call);
+    }
+    end(span, request);
+  }
 
-    async run(id, name, attributes, work, result) {
-      const span = tracer.startSpan(name, { attributes: withPayment(id, attributes) }, under(id));
-      try {
-        const value = await running.run(span, work);
-        const outcome = result(value);
-        if (outcome !== undefined) span.setAttribute('sanaga.outcome', outcome);
-        return value;
-      } catch (error) {
-        span.setStatus({ code: SpanStatusCode.ERROR });
-        throw error;
-      } finally {
-        span.end();
-      }
-    },
+  /** Records the payment itself, from its creation to its outcome: the root of everything else in its trace. */
+  recordPayment(id: PaymentId, { name, begunAt, endedAt, attributes }: EndedWork): void {
+    const options = { startTime: begunAt, attributes: withPayment(id, attributes), root: true };
+    this.ids.as(id, () => this.#tracer.startSpan(name, options)).end(endedAt);
+  }
 
-    async call(name, attributes, send) {
-      const parent = running.getStore();
-      if (parent === undefined) return await send({});
-      const options = { kind: SpanKind.CLIENT, attributes };
-      const span = tracer.startSpan(name, options, trace.setSpan(ROOT_CONTEXT, parent));
-      try {
-        const answer = await send(headersOf(span));
-        span.setAttribute('sanaga.outcome', answer.outcome);
-        if (answer.outcome !== 'succeeded') span.setStatus({ code: SpanStatusCode.ERROR });
-        return answer;
-      } finally {
-        span.end();
-      }
-    },
+  /** Does something for a payment; calls that it makes are parts of it. `result` says what came of it. */
+  async run<T>(
+    id: PaymentId,
+    name: string,
+    attributes: Attributes,
+    work: () => Promise<T>,
+    result: (value: T) => string | undefined,
+  ): Promise<T> {
+    const span = this.#tracer.startSpan(name, { attributes: withPayment(id, attributes) }, rootOf(id));
+    try {
+      const value = await this.#running.run(span, work);
+      const outcome = result(value);
+      if (outcome !== undefined) span.setAttribute('sanaga.outcome', outcome);
+      return value;
+    } catch (error) {
+      span.setStatus({ code: SpanStatusCode.ERROR });
+      throw error;
+    } finally {
+      span.end();
+    }
+  }
 
-    headers: () => headersOf(running.getStore()),
+  /**
+   * Makes a call as a part of what runs now, with the headers that carry the context; without anything that runs, no
+   * trace.
+   */
+  async call<T extends { readonly outcome: string }>(
+    name: string,
+    attributes: Attributes,
+    send: (headers: TraceHeaders) => Promise<T>,
+  ): Promise<T> {
+    const parent = this.#running.getStore();
+    if (parent === undefined) return await send({});
+    const options = { kind: SpanKind.CLIENT, attributes };
+    const span = this.#tracer.startSpan(name, options, trace.setSpan(ROOT_CONTEXT, parent));
+    try {
+      const answer = await send(headersOf(span));
+      span.setAttribute('sanaga.outcome', answer.outcome);
+      if (answer.outcome !== 'succeeded') span.setStatus({ code: SpanStatusCode.ERROR });
+      return answer;
+    } finally {
+      span.end();
+    }
+  }
 
-    async stop() {
-      const late = new Promise<void>((resolve) => setTimeout(resolve, STOP_LIMIT_MS).unref());
-      // A collector that is down is no reason to fail.
-      await Promise.race([provider.shutdown().catch(() => undefined), late]);
-    },
-  };
+  /** The headers that carry the context of what runs now, by the W3C recommendation. */
+  readonly headers = (): TraceHeaders => headersOf(this.#running.getStore());
+
+  /** Sends what is left, for a second at most. */
+  async stop(): Promise<void> {
+    const late = new Promise<void>((resolve) => setTimeout(resolve, STOP_LIMIT_MS).unref());
+    // A collector that is down is no reason to fail.
+    await Promise.race([this.provider.shutdown().catch(() => undefined), late]);
+  }
+}
+
+function withPayment(id: PaymentId, attributes: Attributes): Attributes {
+  return { 'sanaga.payment.id': id, ...attributes };
+}
+
+function end(span: Span, { failed, endedAt }: EndedWork): void {
+  if (failed) span.setStatus({ code: SpanStatusCode.ERROR });
+  span.end(endedAt);
+}
+
+function headersOf(span: Span | undefined): TraceHeaders {
+  if (span === undefined) return {};
+  const { traceId, spanId, traceFlags } = span.spanContext();
+  return { traceparent: `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}` };
+}
+
+/** Where the spans of a payment belong: under its root, which ends last. */
+function rootOf(id: PaymentId) {
+  return trace.setSpanContext(ROOT_CONTEXT, { ...idsOf(id), traceFlags: TraceFlags.SAMPLED, isRemote: true });
 }
 
 /** Traces the calls to the provider. */
