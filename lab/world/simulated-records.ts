@@ -2,7 +2,7 @@ import { status as grpc } from '@grpc/grpc-js';
 import { type Client, isGrpcServiceError } from '@temporalio/client';
 import { pino } from 'pino';
 import { type ListedRun, toRun } from '../../src/records/list-runs.js';
-import type { PaymentRecord } from '../../src/records/payment-record.js';
+import type { NewRecord } from '../../src/records/payment-record.js';
 import { readRun } from '../../src/records/read-run.js';
 import { Records } from '../../src/records/records.js';
 import type { Encryption } from '../../src/temporal/encryption.js';
@@ -46,7 +46,7 @@ export async function startSimulatedRecords(encryption: Encryption): Promise<Sim
         else ended.push(run);
       });
       const missing = await records.missing(ended, 0);
-      const read: PaymentRecord[] = [];
+      const read: NewRecord[] = [];
       await eachOf(missing, MAX_IN_FLIGHT, async (run) => {
         // The server leaves the query of a stopped payment with a dead worker for ever.
         read.push({ ...run, content: run.stopped ? undefined : await readRun(temporal, run) });

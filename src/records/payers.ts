@@ -1,6 +1,6 @@
 import type { RecordCipher } from './cipher.js';
 import type { Query } from './database.js';
-import { type PaymentRecord, payersOf } from './payment-record.js';
+import { type NewRecord, payersOf } from './payment-record.js';
 
 /**
  * An encryption key is missing without which a payer's data can't be erased whole. The message says which, and what to
@@ -28,7 +28,7 @@ export class Payers {
   }
 
   /** The hashes of a record's payers by each of the keys that there still are. */
-  async hashesOf({ content }: PaymentRecord, keyIds: readonly string[]): Promise<Buffer[]> {
+  async hashesOf({ content }: NewRecord, keyIds: readonly string[]): Promise<Buffer[]> {
     if (content === undefined) return [];
     const hashes = await Promise.all(payersOf(content).map((payer) => this.#hashes(payer, keyIds)));
     return hashes.flat().filter((hash) => hash !== undefined);
@@ -51,7 +51,7 @@ export class Payers {
   /** Those of the payments that were erased, or whose payer was since they were created. */
   async erasedAmong(
     query: Query,
-    records: readonly PaymentRecord[],
+    records: readonly NewRecord[],
     keyIds: readonly string[],
   ): Promise<ReadonlySet<unknown>> {
     const asked = await Promise.all(

@@ -1,7 +1,22 @@
 import type { Logger } from 'pino';
+import { z } from 'zod';
+import { stateSchemas } from '../payments/machine/state-schema.js';
+import { toPayment } from '../payments/views/to-payment.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
+import { rejectionOf } from '../payments/words/payment-state.js';
 import type { RecordCipher } from './cipher.js';
-import type { RecordContent } from './payment-record.js';
+import { type KeptPayment, orphaned, type RecordContent } from './payment-record.js';
+import { damaged } from './versioned-json.js';
+
+const { state, timeline } = stateSchemas();
+
+/** The shape of {@link KeptPayment}. */
+const keptPayment = z.looseObject({
+  state,
+  timeline: z.optional(timeline),
+  requestId: z.string(),
+  fingerprint: z.string().optional(),
+});
 
 /** The encrypted part of a payment's record. */
 export class PaymentContents {
@@ -10,17 +25,27 @@ export class PaymentContents {
     private readonly logger: Logger,
   ) {}
 
-  seal(content: RecordContent): Promise<Buffer> {
-    return this.cipher.encrypt(JSON.stringify(content));
+  seal({ state, timeline, requestId, fingerprint }: KeptPayment): Promise<Buffer> {
+    return this.cipher.seal({ state, timeline, requestId, fingerprint });
   }
 
-  /** Opens a payment's content; `undefined`, and a log line that says why, when it can't be read. */
-  async open(id: PaymentId, sealed: Buffer | undefined): Promise<RecordContent | undefined> {
+  /**
+   * Opens a payment's content; `undefined`, and a log line that says why, when it can't be read: no other record is
+   * lost with it.
+   *
+   * @param stopped as {@link PaymentRun} has it
+   */
+  async open(id: PaymentId, stopped: boolean, sealed: Buffer | undefined): Promise<RecordContent | undefined> {
     if (sealed === undefined) return undefined;
     try {
-      const content = JSON.parse(await this.cipher.decrypt(sealed)) as RecordContent;
-      if (content.payment.id !== id) throw new Error("it is another payment's");
-      return content;
+      const kept = await this.cipher.open(sealed, keptPayment);
+      if (kept.state.order.id !== id) throw damaged("it is another payment's");
+      const payment = toPayment(kept.state);
+      return {
+        ...kept,
+        payment: stopped ? orphaned(payment) : payment,
+        rejection: rejectionOf(kept.state),
+      };
     } catch (error) {
       this.logger.error({ err: error, paymentId: id }, "a record can't be read");
       return undefined;

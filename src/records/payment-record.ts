@@ -1,14 +1,20 @@
 import type { PaymentOrder } from '../payments/words/order.js';
 import type { Payment } from '../payments/words/payment.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
-import type { EndedPayment } from '../workflows/messages.js';
+import type { EndedState, PaymentResult } from '../workflows/messages.js';
 
-/** What is kept of a payment for good: how it stood when its latest run ended, or when it was last read before. */
+/** A payment to be recorded: how it stood when its latest run ended, or when it was last read before. */
+export interface NewRecord extends PaymentRun {
+  /** `undefined` when it couldn't be read. That there was such a payment is recorded all the same. */
+  readonly content: KeptPayment | undefined;
+}
+
+/** A payment as it is recorded for good. */
 export interface PaymentRecord extends PaymentRun {
-  /** `undefined` when it couldn't be read. That there was such a payment is known all the same. */
+  /** `undefined` when it couldn't be read, or can't be read now. */
   readonly content: RecordContent | undefined;
   /** The payer's personal data was erased from it. */
-  readonly isErased?: boolean | undefined;
+  readonly isErased: boolean;
 }
 
 /** A run of a payment's workflow, as Temporal's index has it; times in ms since the epoch. */
@@ -30,17 +36,23 @@ export type IndexedFields = Pick<
   'kind' | 'status' | 'final' | 'amount' | 'amountPaid' | 'transId' | 'externalId' | 'userId'
 > & { readonly createdAt: number };
 
-/** The payment itself, with its state, and what it was started with. */
-export interface RecordContent extends EndedPayment {
+/**
+ * What is kept of a payment, encrypted, as JSON with a version (`v`): its state, what has happened to it, and what it
+ * was started with. What the API shows of it follows from the state.
+ */
+export interface KeptPayment extends EndedState {
   readonly requestId: string;
   /** The digest of the request's body. It follows from the phone number, too, and is gone when that is erased. */
   readonly fingerprint?: string | undefined;
 }
 
+/** What is kept of a payment, with what the API shows of it. */
+export interface RecordContent extends KeptPayment, PaymentResult {}
+
 /** By what a payer is found: a phone number as nine digits, an e-mail address in lower case. */
-export function payersOf({ state: { order } }: RecordContent): string[] {
+export function payersOf({ state: { order } }: KeptPayment): string[] {
   const phone = order.kind === 'link' ? undefined : order.phone;
-  return [phone, order.email?.toLowerCase()].filter((one) => one !== undefined && one !== '') as string[];
+  return [phone, order.email?.toLowerCase()].flatMap((one) => (one ? [one] : []));
 }
 
 /**
@@ -50,7 +62,8 @@ export function payersOf({ state: { order } }: RecordContent): string[] {
 export const REFERENCE = /^[!-~]{1,200}$/;
 
 /** The mobile operator's reference, if payments can be looked for by it. */
-export function referenceOf({ payment: { financialTransId } }: RecordContent): string | undefined {
+export function referenceOf({ state }: KeptPayment): string | undefined {
+  const { financialTransId } = state.facts;
   return financialTransId !== undefined && REFERENCE.test(financialTransId) ? financialTransId : undefined;
 }
 
@@ -59,7 +72,7 @@ export function referenceOf({ payment: { financialTransId } }: RecordContent): s
  * and the merchant's identifier of the customer. What was paid, when, how and for which order stays, and so do the
  * references that the provider and the mobile operator have given it.
  */
-export function withoutPayer(record: PaymentRecord): PaymentRecord {
+export function withoutPayer(record: NewRecord): NewRecord {
   const { content, indexed } = record;
   return {
     ...record,
@@ -67,14 +80,6 @@ export function withoutPayer(record: PaymentRecord): PaymentRecord {
     content: content && {
       ...content,
       fingerprint: undefined,
-      payment: {
-        ...content.payment,
-        phone: undefined,
-        message: undefined,
-        metadata: {},
-        redirectUrl: undefined,
-        userId: undefined,
-      },
       state: { ...content.state, order: anonymous(content.state.order) },
     },
   };

@@ -7,7 +7,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../payments/words/time.js';
 import { endingWith } from '../temporal/connection.js';
 import { RecordsUnavailableError } from './database.js';
 import { called, endedBetween, type ListedRun, listRuns, TOLD_PAYMENTS } from './list-runs.js';
-import type { PaymentRecord } from './payment-record.js';
+import type { NewRecord } from './payment-record.js';
 import { isTemporalAway, readRun } from './read-run.js';
 import type { Records } from './records.js';
 
@@ -224,7 +224,7 @@ class Recorder {
    * Writes payments together. One that the database won't have must not keep out all others: each is then tried by
    * itself.
    */
-  async #write(records: readonly PaymentRecord[]): Promise<void> {
+  async #write(records: readonly NewRecord[]): Promise<void> {
     try {
       await this.#records.write(records);
     } catch (error) {
@@ -233,7 +233,7 @@ class Recorder {
     }
   }
 
-  async #writeOne(record: PaymentRecord): Promise<void> {
+  async #writeOne(record: NewRecord): Promise<void> {
     try {
       await this.#records.write([record]);
     } catch (error) {
@@ -246,7 +246,7 @@ class Recorder {
   }
 
   /** A payment that has ended and can't be read is recorded all the same: its key must hold. It is tried again. */
-  async #read({ memo, ...run }: ListedRun, stop: AbortSignal): Promise<PaymentRecord | undefined> {
+  async #read({ memo, ...run }: ListedRun, stop: AbortSignal): Promise<NewRecord | undefined> {
     try {
       const content = await readRun(this.#client, { memo, ...run }, stop);
       return content && { ...run, content };

@@ -7,7 +7,7 @@ import { Database, type Query, RecordsUnavailableError, type Row } from './datab
 import { type EventFilter, eventsQuery, paymentsQuery, type RecordFilter } from './lists.js';
 import { MissingKeyError, Payers } from './payers.js';
 import { PaymentContents } from './payment-content.js';
-import { type PaymentRecord, type PaymentRun, withoutPayer } from './payment-record.js';
+import { type NewRecord, type PaymentRecord, type PaymentRun, withoutPayer } from './payment-record.js';
 import { contentRow, eventRow, RUN_COLUMNS, recorderRow, toRun } from './rows.js';
 import { Statements } from './statements.js';
 import { missingAmong, RecordWriter } from './writing.js';
@@ -116,8 +116,8 @@ export class Records {
     const rows = await this.database.query(text, values);
     return await Promise.all(
       rows.map(async (given) => {
-        const { content, payment_id: paymentId, ...event } = eventRow.parse(given);
-        const opened = await this.#contents.open(paymentId, content);
+        const { content, payment_id: paymentId, stopped, ...event } = eventRow.parse(given);
+        const opened = await this.#contents.open(paymentId, stopped, content);
         return { ...event, paymentId, payment: opened?.payment };
       }),
     );
@@ -204,7 +204,7 @@ export class Records {
    * older than what is recorded changes nothing either, unless it has ended later, by itself. Nor does another payment
    * under the id of one that was paid: a link that was made while nobody could tell that its key was an old one.
    */
-  async write(records: readonly PaymentRecord[]): Promise<void> {
+  async write(records: readonly NewRecord[]): Promise<void> {
     if (records.length > 0) await this.database.write((query) => this.#writer.write(query, records));
   }
 
@@ -252,7 +252,11 @@ export class Records {
   async #toRecord(row: Row): Promise<PaymentRecord> {
     const run = toRun(row);
     const { erased_at: erasedAt, content } = contentRow.parse(row);
-    return { ...run, isErased: erasedAt !== undefined, content: await this.#contents.open(run.id, content) };
+    return {
+      ...run,
+      isErased: erasedAt !== undefined,
+      content: await this.#contents.open(run.id, run.stopped, content),
+    };
   }
 }
 

@@ -5,7 +5,7 @@ import type { PaymentId } from '../payments/words/payment-id.js';
 import type { Query, SqlValue } from './database.js';
 import type { Payers } from './payers.js';
 import type { PaymentContents } from './payment-content.js';
-import { type PaymentRecord, type PaymentRun, referenceOf, withoutPayer } from './payment-record.js';
+import { type NewRecord, type PaymentRun, referenceOf, withoutPayer } from './payment-record.js';
 import { knownRow } from './rows.js';
 
 /** Which runs the recorder has to write, and writing them. */
@@ -63,13 +63,13 @@ export class RecordWriter {
     private readonly contents: PaymentContents,
   ) {}
 
-  async write(query: Query, records: readonly PaymentRecord[]): Promise<void> {
+  async write(query: Query, records: readonly NewRecord[]): Promise<void> {
     const keyIds = await this.payers.keyIds(query);
     for (const some of distinct(records)) await this.#writeDistinct(query, some, keyIds);
   }
 
   /** Writes each table with one statement: until they are written, an embedded database answers nobody else. */
-  async #writeDistinct(query: Query, given: readonly PaymentRecord[], keyIds: readonly string[]): Promise<void> {
+  async #writeDistinct(query: Query, given: readonly NewRecord[], keyIds: readonly string[]): Promise<void> {
     const erased = await this.payers.erasedAmong(query, given, keyIds);
     const presentKey = keyIds.slice(0, 1);
     const records = given.map((record) => (erased.has(record.id) ? withoutPayer(record) : record));
@@ -85,7 +85,7 @@ export class RecordWriter {
   }
 
   /** The columns of a payment but for its payer's. PostgreSQL takes the text `now` for the time of the transaction. */
-  async #toRow(record: PaymentRecord) {
+  async #toRow(record: NewRecord) {
     const { id, merchant, indexed, runId, startedAt, closedAt, stopped, content } = record;
     const { kind, status, final, amount, amountPaid, transId, externalId, userId, createdAt } = indexed;
     return {
@@ -115,8 +115,8 @@ export class RecordWriter {
  * The records in groups in which no payment is twice, which one statement couldn't write: several runs of it may have
  * ended.
  */
-function distinct(records: readonly PaymentRecord[]): readonly (readonly PaymentRecord[])[] {
-  const groups: Map<PaymentId, PaymentRecord>[] = [];
+function distinct(records: readonly NewRecord[]): readonly (readonly NewRecord[])[] {
+  const groups: Map<PaymentId, NewRecord>[] = [];
   for (const record of records) {
     const group = groups.find((some) => !some.has(record.id));
     if (group === undefined) groups.push(new Map([[record.id, record]]));
@@ -149,7 +149,7 @@ async function insertPayments(query: Query, rows: readonly Readonly<Record<strin
 }
 
 /** Inserts what merchants are notified of, each once, in the order of the records. */
-async function insertEvents(query: Query, records: readonly PaymentRecord[]): Promise<void> {
+async function insertEvents(query: Query, records: readonly NewRecord[]): Promise<void> {
   const events = records.flatMap(({ id, merchant, content }) =>
     (content?.state.notifications ?? []).map((notification) => ({ id, merchant, notification })),
   );

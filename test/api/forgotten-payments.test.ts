@@ -442,8 +442,7 @@ describe("payments by the mobile operator's reference", () => {
       indexed: { ...indexed, createdAt: createdAt(indexed.createdAt) },
       content: {
         ...content,
-        payment: { ...content.payment, id: copied },
-        state: { ...content.state, notifications: [] },
+        state: { ...content.state, order: { ...content.state.order, id: copied }, notifications: [] },
       },
     };
     await records.write([copy]);

@@ -7,7 +7,7 @@ import type { PaymentId } from '../../src/payments/words/payment-id.js';
 import { openPayment, type PaymentState } from '../../src/payments/words/payment-state.js';
 import { type Statement, toStatement } from '../../src/reconciliation/statement.js';
 import { RecordCipher } from '../../src/records/cipher.js';
-import type { PaymentRecord } from '../../src/records/payment-record.js';
+import type { NewRecord } from '../../src/records/payment-record.js';
 import { Records } from '../../src/records/records.js';
 import { type EncryptionKey, keysOf } from '../../src/temporal/encryption.js';
 import { terms } from '../support/api-under-test.js';
@@ -36,7 +36,7 @@ const direct = (name: string): DirectOrder => ({
 });
 
 /** A payment that has ended, as the recorder reads it. */
-function recordOf(order: DirectOrder | LinkOrder, given: Partial<PaymentRecord> = {}, at = NOON): PaymentRecord {
+function recordOf(order: DirectOrder | LinkOrder, given: Partial<NewRecord> = {}, at = NOON): NewRecord {
   const state: PaymentState = {
     ...openPayment(order, terms, at),
     phase: { kind: 'ended', status: 'SUCCESSFUL', checks: [] },
@@ -52,18 +52,16 @@ function recordOf(order: DirectOrder | LinkOrder, given: Partial<PaymentRecord> 
     closedAt: at + 60_000,
     stopped: false,
     indexed: { kind, status, final, amount, externalId, userId, createdAt: at },
-    content: { v: 1, payment, state, requestId: 'request-1', fingerprint: 'digest-of-the-body' },
+    content: { state, requestId: 'request-1', fingerprint: 'digest-of-the-body' },
     ...given,
   };
 }
 
 /** The record of a payment to which the mobile operator has given a reference. */
-function withReference(record: PaymentRecord, financialTransId: string): PaymentRecord {
+function withReference(record: NewRecord, financialTransId: string): NewRecord {
   const { content } = record;
-  return {
-    ...record,
-    content: content && { ...content, payment: { ...content.payment, financialTransId } },
-  };
+  const state = content && { ...content.state, facts: { ...content.state.facts, financialTransId } };
+  return { ...record, content: content && state && { ...content, state } };
 }
 
 function emptyStatement(date: string, version: number): Statement {
@@ -125,8 +123,36 @@ describe.each(Object.entries(recordsServers))('the records in %s', (_, start) =>
     const { content, ...rest } = record;
     const found = await records.find(record.id);
     expect(found).toMatchObject(rest);
-    expect(found?.content).toEqual(JSON.parse(JSON.stringify(content)));
+    const payment = content && toPayment(content.state);
+    expect(found?.content).toEqual(JSON.parse(JSON.stringify({ ...content, payment })));
     await expect(records.has(record.id)).resolves.toBe(true);
+  });
+
+  it.each([
+    ['another version has written', (content: object) => ({ ...content, v: 2 }), 'It was written in version 2'],
+    ['is damaged', () => ({ v: 1, requestId: 'request-1' }), 'It is damaged: state: '],
+  ])('list a payment whose content %s without it, and all others, and log which it is', async (how, write, why) => {
+    const merchant = `merchant of what ${how}`.replaceAll(' ', '-');
+    const [one, other] = ['unknown', 'known'].map((name) => recordOf(direct(`${name}-${merchant}`), { merchant }));
+    if (one?.content === undefined || other === undefined) throw new Error('nothing to write');
+    await records.write([one, other]);
+    const content = await new RecordCipher(encryptedBy(key)).encrypt(JSON.stringify(write(one.content)));
+    await changed(url, 'UPDATE payments SET content = $2 WHERE id = $1', [one.id, content]);
+    const error = jest.fn();
+    const logged = Records.open(url, encryptedBy(key), Object.assign(pino({ level: 'silent' }), { error }));
+    const listed = await logged.list({ owner: merchant }, 10);
+    expect(new Map(listed.map((record) => [record.id, record.content?.payment.status]))).toEqual(
+      new Map([
+        [one.id, undefined],
+        [other.id, 'SUCCESSFUL'],
+      ]),
+    );
+    const events = await logged.events({ owner: merchant, after: 0 }, 10);
+    expect(events.map(({ payment }) => payment?.id)).toEqual([undefined, other.id]);
+    await expect(logged.has(one.id)).resolves.toBe(true);
+    const err = expect.objectContaining({ name: 'UnreadableRecordError', message: expect.stringContaining(why) });
+    expect(error).toHaveBeenCalledWith({ err, paymentId: one.id }, "a record can't be read");
+    await logged.close();
   });
 
   it('miss statements since the first payment, and not from before they could hold any', async () => {
