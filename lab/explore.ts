@@ -1,4 +1,5 @@
-import { objectionTo, step } from '../src/payments/machine/machine.js';
+import { step } from '../src/payments/machine/machine.js';
+import { objectionTo } from '../src/payments/machine/requests.js';
 import { openPayment } from '../src/payments/words/payment-state.js';
 import { EXPLORE, runProgram } from './command-line.js';
 import { exploreBeginnings } from './explore/beginnings.js';

@@ -1,6 +1,6 @@
+import type { PaymentEvent } from '../../src/payments/machine/events.js';
 import type { Step } from '../../src/payments/machine/machine.js';
 import { isDisputed } from '../../src/payments/machine/matching.js';
-import type { PaymentEvent } from '../../src/payments/machine/transitions.js';
 import { isForced } from '../../src/payments/words/decision.js';
 import type { TransId } from '../../src/payments/words/payment-id.js';
 import { namedIn, type PaymentState, transIdOf } from '../../src/payments/words/payment-state.js';

@@ -1,15 +1,17 @@
 import type { Beginning } from '../../src/payments/machine/beginning.js';
-import { objectionTo, type Step, step } from '../../src/payments/machine/machine.js';
-import { hasGivenUp } from '../../src/payments/machine/notification.js';
-import { sentIf } from '../../src/payments/machine/sending.js';
 import type {
   DeliveryEvent,
   NotificationEvent,
   PaymentEvent,
   RequestEvent,
-  Todo,
-} from '../../src/payments/machine/transitions.js';
-import { EMPTY_TIMELINE, recordStep, type Timeline } from '../../src/payments/views/timeline.js';
+} from '../../src/payments/machine/events.js';
+import { type Step, step } from '../../src/payments/machine/machine.js';
+import { hasGivenUp } from '../../src/payments/machine/notification.js';
+import type { Todo } from '../../src/payments/machine/plan.js';
+import { objectionTo } from '../../src/payments/machine/requests.js';
+import { sentIf } from '../../src/payments/machine/sending.js';
+import { recordStep } from '../../src/payments/views/timeline.js';
+import { EMPTY_TIMELINE, type Timeline } from '../../src/payments/views/timeline-entry.js';
 import { amountPaidOf } from '../../src/payments/views/to-payment.js';
 import { isFinalPayment, type PaymentState, statusOf, transIdOf } from '../../src/payments/words/payment-state.js';
 import { type Act, activityAct, givenUpAfter, replyAct } from './workflow-commands.js';

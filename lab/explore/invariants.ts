@@ -1,4 +1,4 @@
-import type { Todo } from '../../src/payments/machine/transitions.js';
+import type { Todo } from '../../src/payments/machine/plan.js';
 import type { PaymentOrder } from '../../src/payments/words/order.js';
 import type { PaymentEventType, PaymentStatus } from '../../src/payments/words/payment.js';
 import type { TransId } from '../../src/payments/words/payment-id.js';

@@ -1,4 +1,5 @@
-import type { PaymentEvent, Todo } from '../../src/payments/machine/transitions.js';
+import type { PaymentEvent } from '../../src/payments/machine/events.js';
+import type { Todo } from '../../src/payments/machine/plan.js';
 import { REPORTED_FOR_MS, type Violation } from './invariants.js';
 import { Model } from './model.js';
 import type { DecideMove, Move } from './move.js';

@@ -1,5 +1,6 @@
+import type { PaymentEvent, RequestEvent } from '../../src/payments/machine/events.js';
 import type { Step } from '../../src/payments/machine/machine.js';
-import type { PaymentEvent, RequestEvent, Todo } from '../../src/payments/machine/transitions.js';
+import type { Todo } from '../../src/payments/machine/plan.js';
 import type { PaymentEventType } from '../../src/payments/words/payment.js';
 import type { TransId } from '../../src/payments/words/payment-id.js';
 import { MINUTE_MS } from '../../src/payments/words/time.js';

@@ -1,4 +1,5 @@
-import { type AnswerEvent, LISTED_AFTER_MS } from '../../src/payments/machine/transitions.js';
+import type { AnswerEvent } from '../../src/payments/machine/events.js';
+import { LISTED_AFTER_MS } from '../../src/payments/machine/look-ups.js';
 import type { ListAnswer, StatusAnswer } from '../../src/payments/words/outcome.js';
 import type { TransId } from '../../src/payments/words/payment-id.js';
 import type { ProviderStatus, Transaction } from '../../src/payments/words/transaction.js';

@@ -1,5 +1,5 @@
+import type { PaymentEvent } from '../../src/payments/machine/events.js';
 import type { Step } from '../../src/payments/machine/machine.js';
-import type { PaymentEvent } from '../../src/payments/machine/transitions.js';
 import { isForced } from '../../src/payments/words/decision.js';
 import { type PaymentState, transIdOf } from '../../src/payments/words/payment-state.js';
 import { expectedNotification, type Violation, viewOf } from './invariants.js';

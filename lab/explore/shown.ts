@@ -1,6 +1,6 @@
+import type { PaymentEvent } from '../../src/payments/machine/events.js';
 import type { Step } from '../../src/payments/machine/machine.js';
 import { isDisputed } from '../../src/payments/machine/matching.js';
-import type { PaymentEvent } from '../../src/payments/machine/transitions.js';
 import { type PaymentState, transIdOf } from '../../src/payments/words/payment-state.js';
 import type { ProviderStatus, Transaction } from '../../src/payments/words/transaction.js';
 import type { Violation } from './invariants.js';

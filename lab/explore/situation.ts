@@ -1,5 +1,7 @@
+import type { PaymentEvent, RequestEvent } from '../../src/payments/machine/events.js';
 import type { Step } from '../../src/payments/machine/machine.js';
-import type { PaymentEvent, Refusal, RequestEvent, Todo } from '../../src/payments/machine/transitions.js';
+import type { Todo } from '../../src/payments/machine/plan.js';
+import type { Refusal } from '../../src/payments/machine/replies.js';
 import type { PaymentOrder, PaymentTerms } from '../../src/payments/words/order.js';
 import type { PaymentEventType, PaymentStatus } from '../../src/payments/words/payment.js';
 import type { TransId } from '../../src/payments/words/payment-id.js';

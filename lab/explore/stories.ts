@@ -1,5 +1,5 @@
+import type { PaymentEvent } from '../../src/payments/machine/events.js';
 import type { Step } from '../../src/payments/machine/machine.js';
-import type { PaymentEvent } from '../../src/payments/machine/transitions.js';
 import type { OrderKind, PaymentOrder, PaymentTerms } from '../../src/payments/words/order.js';
 import { Model, START } from './model.js';
 import type { Move } from './move.js';

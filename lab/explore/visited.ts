@@ -1,7 +1,7 @@
-import { matchedTransId } from '../../src/payments/machine/transitions.js';
-import { isForced, type Resolution } from '../../src/payments/words/decision.js';
+import { isForced, matchedTransId, type Resolution } from '../../src/payments/words/decision.js';
 import type { TransId } from '../../src/payments/words/payment-id.js';
-import type { Doubt, PaymentState, Phase, Pursuit, Review, Unsent } from '../../src/payments/words/payment-state.js';
+import type { PaymentState } from '../../src/payments/words/payment-state.js';
+import type { Doubt, Phase, Pursuit, Review, Unsent } from '../../src/payments/words/phase.js';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/payments/words/time.js';
 import type { Situation } from './situation.js';
 

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { objectionTo, step } from '../../src/payments/machine/machine.js';
+import { step } from '../../src/payments/machine/machine.js';
+import { objectionTo } from '../../src/payments/machine/requests.js';
 import { openPayment } from '../../src/payments/words/payment-state.js';
 import { type WalkMessage, walkAll } from './walks.js';
 

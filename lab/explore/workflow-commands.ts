@@ -1,6 +1,7 @@
 import { notificationId } from '../../src/payments/machine/notification.js';
+import type { Todo } from '../../src/payments/machine/plan.js';
+import type { Reply } from '../../src/payments/machine/replies.js';
 import { type SentIf, sentIf } from '../../src/payments/machine/sending.js';
-import type { Reply, Todo } from '../../src/payments/machine/transitions.js';
 import { forMerchant, toPayment } from '../../src/payments/views/to-payment.js';
 import { type PaymentOrder, type PaymentTerms, serviceOf } from '../../src/payments/words/order.js';
 import type { PaymentState } from '../../src/payments/words/payment-state.js';

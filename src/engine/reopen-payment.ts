@@ -5,7 +5,7 @@ import {
   type WorkflowHandle,
 } from '@temporalio/client';
 import { paymentNotFound, temporarilyUnavailable } from '../http/problem.js';
-import type { Checker } from '../payments/machine/transitions.js';
+import type { Checker } from '../payments/machine/events.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
 import {
   type EndedState,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
 import { tooManyRequests } from '../http/problem.js';
 import type { Shutdown } from '../http/server.js';
-import type { Actor, Checker } from '../payments/machine/transitions.js';
+import type { Actor, Checker } from '../payments/machine/events.js';
 import type { Payment } from '../payments/words/payment.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
 import { expireUpdate, type PaymentResult, type RefusalDetails } from '../workflows/messages.js';

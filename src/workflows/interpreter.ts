@@ -12,12 +12,18 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { MerchantNotification } from '../activities/merchant.js';
-import { lookableAt, looked, objectionTo, step, waitsForBudget } from '../payments/machine/machine.js';
+import type { PaymentEvent, RequestEvent } from '../payments/machine/events.js';
+import { step } from '../payments/machine/machine.js';
 import { type DeliveryOutcome, hasGivenUp, notificationId } from '../payments/machine/notification.js';
+import type { Todo } from '../payments/machine/plan.js';
+import { lookableAt, looked, waitsForBudget } from '../payments/machine/plan.js';
+import type { Refusal, Reply } from '../payments/machine/replies.js';
+import { objectionTo } from '../payments/machine/requests.js';
 import { type SentIf, sentIf } from '../payments/machine/sending.js';
-import type { PaymentEvent, Refusal, Reply, RequestEvent, Todo } from '../payments/machine/transitions.js';
 import { describePayment } from '../payments/views/describe-payment.js';
-import { decisionsIn, EMPTY_TIMELINE, recordStep, type Timeline } from '../payments/views/timeline.js';
+import { decisionsIn } from '../payments/views/occurrences.js';
+import { recordStep } from '../payments/views/timeline.js';
+import { EMPTY_TIMELINE, type Timeline } from '../payments/views/timeline-entry.js';
 import { amountPaidOf, forMerchant, toPayment } from '../payments/views/to-payment.js';
 import type { ExpiryAnswer, InitiationOutcome, ListAnswer, StatusAnswer } from '../payments/words/outcome.js';
 import type { TransId } from '../payments/words/payment-id.js';

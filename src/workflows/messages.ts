@@ -1,9 +1,9 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import { beginPayment, type LinkRequest } from '../payments/machine/beginning.js';
 import type { CountedPayout, CountedPayouts } from '../payments/machine/counted-payouts.js';
+import type { Actor, Checker } from '../payments/machine/events.js';
 import type { PaymentNotification } from '../payments/machine/notification.js';
-import type { Actor, Checker } from '../payments/machine/transitions.js';
-import type { Timeline } from '../payments/views/timeline.js';
+import type { Timeline } from '../payments/views/timeline-entry.js';
 import type { Force, Rejection, Resolution } from '../payments/words/decision.js';
 import type { PaymentOrder, PaymentTerms, Service } from '../payments/words/order.js';
 import type { ListAnswer, StatusAnswer } from '../payments/words/outcome.js';

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
 import type { LinkRequest } from '../payments/machine/beginning.js';
 import type { CountedPayout, CountedPayouts } from '../payments/machine/counted-payouts.js';
+import type { Actor, Checker } from '../payments/machine/events.js';
 import type { DeliveryOutcome } from '../payments/machine/notification.js';
 import { stateSchemas } from '../payments/machine/state-schema.js';
-import type { Actor, Checker } from '../payments/machine/transitions.js';
 import type { DirectOrder, LinkOrder, PaymentOrder, PayoutOrder } from '../payments/words/order.js';
 import type { Payment } from '../payments/words/payment.js';
 import type {

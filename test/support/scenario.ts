@@ -1,19 +1,17 @@
+import type { Actor, PaymentEvent } from '../../src/payments/machine/events.js';
 import { type Step, step } from '../../src/payments/machine/machine.js';
 import type { DeliveryOutcome } from '../../src/payments/machine/notification.js';
-import type { Actor, PaymentEvent, Reply, Todo } from '../../src/payments/machine/transitions.js';
-import { EMPTY_TIMELINE, recordStep, type Timeline } from '../../src/payments/views/timeline.js';
+import type { Todo } from '../../src/payments/machine/plan.js';
+import type { Reply } from '../../src/payments/machine/replies.js';
+import { recordStep } from '../../src/payments/views/timeline.js';
+import { EMPTY_TIMELINE, type Timeline } from '../../src/payments/views/timeline-entry.js';
 import type { Force } from '../../src/payments/words/decision.js';
 import type { PaymentOrder, PaymentTerms } from '../../src/payments/words/order.js';
 import type { ExpiryAnswer, InitiationOutcome, ListAnswer, StatusAnswer } from '../../src/payments/words/outcome.js';
 import type { PaymentEventType, PaymentStatus } from '../../src/payments/words/payment.js';
 import type { TransId } from '../../src/payments/words/payment-id.js';
-import {
-  openPayment,
-  type PaymentState,
-  type Phase,
-  reviewOf,
-  statusOf,
-} from '../../src/payments/words/payment-state.js';
+import { openPayment, type PaymentState, reviewOf, statusOf } from '../../src/payments/words/payment-state.js';
+import type { Phase } from '../../src/payments/words/phase.js';
 import type { ProviderStatus, Transaction } from '../../src/payments/words/transaction.js';
 import { START, terms, transactionOf, transId } from './orders.js';
 

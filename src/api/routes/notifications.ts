@@ -3,13 +3,13 @@ import { updateOrReopen } from '../../engine/reopen-payment.js';
 import { failureTypeOf, type WaitResult } from '../../engine/temporal-calls.js';
 import { listUnacknowledged, readNotifications, type Unacknowledging } from '../../engine/unacknowledged.js';
 import { noSuchNotification, temporarilyUnavailable } from '../../http/problem.js';
+import type { Actor } from '../../payments/machine/events.js';
 import {
   type Delivery,
   notificationId,
   type PaymentNotification,
   withNextTries,
 } from '../../payments/machine/notification.js';
-import type { Actor } from '../../payments/machine/transitions.js';
 import { CURRENCY } from '../../payments/words/limits.js';
 import type { PaymentId } from '../../payments/words/payment-id.js';
 import { isoTime } from '../../payments/words/time.js';

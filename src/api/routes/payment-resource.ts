@@ -4,7 +4,7 @@ import type { RefusalCode } from '../../engine/update-payment.js';
 import { type Caller, isOperator, maySee } from '../../http/auth.js';
 import { DESK_AGENT } from '../../http/browser.js';
 import { ApiError, forbidden, notAPaymentId, paymentNotFound } from '../../http/problem.js';
-import type { Actor } from '../../payments/machine/transitions.js';
+import type { Actor } from '../../payments/machine/events.js';
 import { forMerchant } from '../../payments/views/to-payment.js';
 import type { Payment } from '../../payments/words/payment.js';
 import { parsePaymentId } from '../../payments/words/payment-id.js';

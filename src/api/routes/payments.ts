@@ -9,7 +9,7 @@ import { findByTransId, isQueryable } from '../../engine/visibility.js';
 import { isOperator } from '../../http/auth.js';
 import { onlyFor, variantError } from '../../http/body.js';
 import { notChecked, recordsUnavailable } from '../../http/problem.js';
-import type { Actor } from '../../payments/machine/transitions.js';
+import type { Actor } from '../../payments/machine/events.js';
 import { allOf, type Decision } from '../../payments/words/decision.js';
 import { PAYMENT_STATUSES, type Payment } from '../../payments/words/payment.js';
 import { PAYMENT_KINDS, parsePaymentId, type TransId } from '../../payments/words/payment-id.js';

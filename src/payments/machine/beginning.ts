@@ -1,9 +1,10 @@
-import { EMPTY_TIMELINE, recordStep, type Timeline } from '../views/timeline.js';
+import { recordStep } from '../views/timeline.js';
+import { EMPTY_TIMELINE, type Timeline } from '../views/timeline-entry.js';
 import type { PaymentOrder, PaymentTerms } from '../words/order.js';
 import type { InitiationOutcome } from '../words/outcome.js';
 import { openPayment, type PaymentState } from '../words/payment-state.js';
+import type { PaymentEvent } from './events.js';
 import { step } from './machine.js';
-import type { PaymentEvent } from './transitions.js';
 
 /**
  * A request for a link that was sent before the payment's workflow began. Times in ms since the epoch, by the sender's

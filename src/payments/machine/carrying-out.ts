@@ -1,42 +1,27 @@
 import { overrules, type Resolution, type Resolved } from '../words/decision.js';
 import type { TransId } from '../words/payment-id.js';
-import {
-  type Deciding,
-  isNonEmpty,
-  type NonEmpty,
-  type OtherTransaction,
-  type PaymentState,
-  transIdOf,
-} from '../words/payment-state.js';
+import { type OtherTransaction, type PaymentState, transIdOf } from '../words/payment-state.js';
+import { type Deciding, followedTransaction, isNonEmpty, type NonEmpty } from '../words/phase.js';
 import type { Transaction } from '../words/transaction.js';
 import { knownDifference } from './evidence.js';
 import { applyTransaction } from './following.js';
-import { findOwn } from './matching.js';
-import { ENDED_ONCE, overrulable, withTransactionAmount } from './objections.js';
-import { onListed } from './searching.js';
-import { objectionToOne } from './second-person.js';
 import {
-  aboutToSend,
   besides,
-  type Change,
-  end,
-  follow,
-  followedTransaction,
   hasBeenPaid,
   inDoubt,
-  inPhase,
   isOfPayment,
   isOpen,
   isOver,
-  noteOther,
-  type Refusal,
-  refuse,
-  resolutionRefused,
   whyPaid,
   withNoted,
   withOther,
-  withoutUnnamed,
-} from './transitions.js';
+} from './known-transactions.js';
+import { findOwn } from './matching.js';
+import { ENDED_ONCE, overrulable, withTransactionAmount } from './objections.js';
+import { type Change, type Refusal, refuse, resolutionRefused } from './replies.js';
+import { onListed } from './searching.js';
+import { objectionToOne } from './second-person.js';
+import { aboutToSend, end, follow, inPhase, noteOther, withoutUnnamed } from './transitions.js';
 
 /** Refuses the decision; the review stays as it was. */
 export function refuseDecision(

@@ -1,36 +1,25 @@
-import { overrules, type Resolution } from '../words/decision.js';
+import { matchedTransId, overrules, type Resolution } from '../words/decision.js';
 import type { ListAnswer, StatusAnswer } from '../words/outcome.js';
 import type { TransId } from '../words/payment-id.js';
 import {
-  type Deciding,
-  type DecisionStep,
   decideFrom,
-  isNonEmpty,
   type OtherTransaction,
   otherAmountOf,
   type PaymentState,
-  type Review,
   transIdOf,
 } from '../words/payment-state.js';
+import { type Deciding, type DecisionStep, isNonEmpty, type Review } from '../words/phase.js';
 import type { Transaction } from '../words/transaction.js';
 import { fail, isHidden, match, ownOf, refuseDecision, refuseNoting, resend } from './carrying-out.js';
 import { unprovenBy } from './ended.js';
 import { knownDifference } from './evidence.js';
+import { hasBeenPaid, inDoubt, isOver, mayBePaid, whyPaid, withOthers } from './known-transactions.js';
 import { findOwn, mayBeOwn, ownAmong } from './matching.js';
 import { namedForDecision, objectionToNews, overrulable } from './objections.js';
 import { allReportedPaid, reportedPaidUntil } from './paid-reports.js';
+import type { Change } from './replies.js';
 import { isProposal, propose } from './second-person.js';
-import {
-  type Change,
-  hasBeenPaid,
-  inDoubt,
-  inPhase,
-  isOver,
-  matchedTransId,
-  mayBePaid,
-  whyPaid,
-  withOthers,
-} from './transitions.js';
+import { inPhase } from './transitions.js';
 
 /** How many times links are expired for one decision before it is refused. */
 const MAX_ROUNDS = 2;

@@ -1,11 +1,13 @@
 import { isFinal } from '../words/order.js';
 import type { ListAnswer, StatusAnswer } from '../words/outcome.js';
 import type { TransId } from '../words/payment-id.js';
-import { type Check, type Ended, namedIn, type PaymentState, transIdOf } from '../words/payment-state.js';
+import { namedIn, type PaymentState, transIdOf } from '../words/payment-state.js';
+import type { Check, Ended } from '../words/phase.js';
 import type { Transaction } from '../words/transaction.js';
+import { isOpen, isOver, withShown } from './known-transactions.js';
 import { disagreement, mayBeOwn, ownAmong } from './matching.js';
 import { backoff, pauseAfter } from './polling.js';
-import { holdForReview, inPhase, isOpen, isOver, noteOther, withShown } from './transitions.js';
+import { holdForReview, inPhase, noteOther } from './transitions.js';
 
 /** First and longest pause before an unanswered check is repeated, in ms. */
 const CHECK_AGAIN_MS = 60_000;

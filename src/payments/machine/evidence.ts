@@ -1,17 +1,18 @@
+import { matchedTransId } from '../words/decision.js';
 import type { TransId } from '../words/payment-id.js';
 import {
   isKnown,
   type KnownDifference,
-  type Named,
   namedIn,
   type PaymentState,
   reviewOf,
   transIdOf,
-  UNNAMED,
 } from '../words/payment-state.js';
+import { type Named, UNNAMED } from '../words/phase.js';
 import type { Transaction } from '../words/transaction.js';
+import { withOthers } from './known-transactions.js';
 import { differenceOf, disagreement, isDisputed, ownAmong } from './matching.js';
-import { holdForReview, inPhase, matchedTransId, withOthers } from './transitions.js';
+import { holdForReview, inPhase } from './transitions.js';
 
 /*
  * What operators decide on. A decision names the number of the review that it was made on: any change of what the

@@ -1,31 +1,20 @@
 import { isFinal } from '../words/order.js';
 import type { ExpiryAnswer, StatusAnswer } from '../words/outcome.js';
+import { type Facts, namedIn, type PaymentState } from '../words/payment-state.js';
 import {
   type Closing,
-  type Facts,
   type Following,
   followedBy,
-  namedIn,
+  followedTransaction,
   type Outcome,
-  type PaymentState,
   pursuitOf,
-} from '../words/payment-state.js';
+} from '../words/phase.js';
 import type { ProviderStatus, Transaction } from '../words/transaction.js';
+import { besides, hasBeenPaid, mayBePaid, openOther } from './known-transactions.js';
 import { disagreement } from './matching.js';
 import { reportedPaidUntil } from './paid-reports.js';
 import { recordPoll, retryDelay } from './polling.js';
-import {
-  besides,
-  end,
-  followedTransaction,
-  hasBeenPaid,
-  holdForReview,
-  mayBePaid,
-  openOther,
-  pursueOn,
-  review,
-  verify,
-} from './transitions.js';
+import { end, holdForReview, pursueOn, review, verify } from './transitions.js';
 
 /** How long a payment may stay undecided before a person is asked, in ms: a day. */
 const UNDECIDED_AFTER_MS = 24 * 60 * 60 * 1000;

@@ -1,28 +1,18 @@
-import { allOf, type Objection, overrules, type Resolution } from '../words/decision.js';
+import { allOf, matchedTransId, type Objection, overrules, type Resolution } from '../words/decision.js';
 import type { TransId } from '../words/payment-id.js';
 import {
-  type Deciding,
   decideFrom,
-  followedBy,
-  type Named,
   namedIn,
   otherAmountOf,
   type PaymentState,
   type Report,
-  type Review,
   transIdOf,
-  UNNAMED,
 } from '../words/payment-state.js';
+import { type Deciding, followedBy, type Named, type Review, UNNAMED } from '../words/phase.js';
+import { whyPaid } from './known-transactions.js';
 import { allReportedPaid, ownReportedPaid, reportedPaidUntil } from './paid-reports.js';
+import { NOT_UNDER_REVIEW, type Refusal, refusedUnless, resolutionRefused } from './replies.js';
 import { changedReview, isProposal, objectionToPerson } from './second-person.js';
-import {
-  matchedTransId,
-  NOT_UNDER_REVIEW,
-  type Refusal,
-  refusedUnless,
-  resolutionRefused,
-  whyPaid,
-} from './transitions.js';
 
 /** A decision is refused if the provider has asked not to be called for longer than this, in ms. */
 const MAX_QUIET_MS = 60_000;

@@ -1,31 +1,27 @@
 import { isFinal } from '../words/order.js';
 import type { StatusAnswer } from '../words/outcome.js';
 import type { TransId } from '../words/payment-id.js';
-import { type Ended, isKnown, type PaymentState, pursuitOf, type Report, transIdOf } from '../words/payment-state.js';
+import { isKnown, type PaymentState, type Report, transIdOf } from '../words/payment-state.js';
+import { type Ended, pursuitOf } from '../words/phase.js';
 
 import type { ProviderStatus, Transaction } from '../words/transaction.js';
 import { askAgain } from './deciding.js';
 import { contradicted, unprovenBy } from './ended.js';
+import type { NotificationEvent } from './events.js';
 import { knownDifference } from './evidence.js';
 import { applyTransaction } from './following.js';
+import { canMoveMoney, hasBeenPaid, inDoubt, isOfPayment, withNoted, withOthers } from './known-transactions.js';
 import { ownerOf } from './matching.js';
 import { CONFIRM_PAUSES_MS, ownReportedPaid, reportedPaidUntil, withPaidReport } from './paid-reports.js';
 import { backoff } from './polling.js';
 import {
   askSoon,
-  canMoveMoney,
   checksFrom,
   follow,
-  hasBeenPaid,
   holdForReview,
-  inDoubt,
   inPhase,
-  isOfPayment,
-  type NotificationEvent,
   noteOther,
   pursueOn,
-  withNoted,
-  withOthers,
   withoutUnnamed,
 } from './transitions.js';
 

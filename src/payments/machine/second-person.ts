@@ -1,16 +1,23 @@
-import { allOf, type Decision, overrulesAllOf, type Rejection, type Resolution } from '../words/decision.js';
+import {
+  allOf,
+  type Decision,
+  matchedTransId,
+  overrulesAllOf,
+  type Rejection,
+  type Resolution,
+} from '../words/decision.js';
 import { xaf } from '../words/limits.js';
-import type { Deciding, PaymentState, Review } from '../words/payment-state.js';
+import type { PaymentState } from '../words/payment-state.js';
+import type { Deciding, Review } from '../words/phase.js';
 import {
   type Change,
   done,
-  matchedTransId,
   NOT_UNDER_REVIEW,
   type Refusal,
   refuse,
   refusedUnless,
   resolutionRefused,
-} from './transitions.js';
+} from './replies.js';
 
 /*
  * Decisions that take two people. The first person's is kept with the review as a proposal, and does nothing. It is

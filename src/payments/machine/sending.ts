@@ -1,52 +1,17 @@
 import { overrules, type Rejected, type Rejection } from '../words/decision.js';
-import type { InitiationOutcome, ListAnswer } from '../words/outcome.js';
-import {
-  type Named,
-  namedIn,
-  type PaymentState,
-  type SendCause,
-  type Sending,
-  type Unsent,
-  type Waiting,
-} from '../words/payment-state.js';
-import { findOwn, ownAmong } from './matching.js';
-import { backoff } from './polling.js';
-import { adopt, endIfAbsent, endUnlessNamed, onListed, searchAfterReset } from './searching.js';
-import {
-  askSoon,
-  describeDoubt,
-  end,
-  follow,
-  inPhase,
-  LISTED_AFTER_MS,
-  lookUpDelay,
-  NOT_UNDER_REVIEW,
-  type Refusal,
-  resolutionRefused,
-  review,
-  search,
-  withOthers,
-} from './transitions.js';
+import type { InitiationOutcome } from '../words/outcome.js';
+import type { PaymentState } from '../words/payment-state.js';
+import type { Named, Sending, Waiting } from '../words/phase.js';
+import { withOthers } from './known-transactions.js';
+import { describeDoubt } from './look-ups.js';
+import { ownAmong } from './matching.js';
+import { NOT_UNDER_REVIEW, type Refusal, resolutionRefused } from './replies.js';
+import { endIfAbsent, endUnlessNamed } from './searching.js';
+import { askSoon, follow, inPhase, search } from './transitions.js';
+import { countSend, NOT_KNOWN, onUnsent, recall, searchUnderReview, withoutDecision } from './waiting.js';
 
 /** How long the provider's list may take, in ms, before a payment's first request is sent without it. */
 export const FIRST_LOOK_MS = 3_000;
-
-/** How long a request that the provider never got is tried again, in ms. */
-export const NOT_SENT_PATIENCE_MS = 5 * 60 * 1000;
-
-const FIRST_PAUSE_MS = 1_000;
-const MAX_PAUSE_MS = 60_000;
-
-/** First and longest pause while the provider refuses our credentials, in ms. Only an operator can correct that. */
-const CREDENTIALS_PAUSE_MS = 60_000;
-const MAX_CREDENTIALS_PAUSE_MS = 10 * 60_000;
-
-/** The pause before an unsent request is tried again, in ms: at least the provider's Retry-After. */
-export function sendAgainDelay({ hold, tries }: Pick<Unsent, 'hold' | 'tries'>, retryAfterMs = 0): number {
-  return hold === 'credentials'
-    ? backoff(CREDENTIALS_PAUSE_MS, tries - 1, MAX_CREDENTIALS_PAUSE_MS)
-    : Math.max(retryAfterMs, backoff(FIRST_PAUSE_MS, tries - 1, MAX_PAUSE_MS));
-}
 
 /**
  * When money is sent, by what the provider's list says right before. Once it shows the payment, never.
@@ -89,11 +54,6 @@ export function onSent(payment: PaymentState, phase: Sending, outcome: Initiatio
   }
 }
 
-function countSend(payment: PaymentState, now: number): PaymentState {
-  const { sends } = payment;
-  return { ...payment, sends: { ...sends, count: sends.count + 1, lastAt: now } };
-}
-
 /**
  * A rejected request moves no money. One that was tried or sent before may have been taken all the same, and be what
  * the provider rejects a second one for: of money, that is looked for before anything is said. Nobody was given the
@@ -124,214 +84,12 @@ function onAmbiguous(
   return search(undecided, { reason, since, ...(isReset && { isReset }) }, now, lookUps);
 }
 
-function onUnsent(
-  payment: PaymentState,
-  { cause, doubt, unsent: before }: Sending,
-  hold: Unsent['hold'],
-  reason: string,
-  now: number,
-  retryAfterMs?: number,
-): PaymentState {
-  const isSameKind = before !== undefined && (before.hold === 'credentials') === (hold === 'credentials');
-  const unsent: Unsent = {
-    tries: (before?.tries ?? 0) + 1,
-    reason,
-    hold,
-    ...((hold === 'throttled' || before?.wasThrottled) && { wasThrottled: true }),
-    ...((hold === 'connection' || hold === 'credentials' || before?.wasTried) && { wasTried: true }),
-    begunAt: before?.begunAt ?? now,
-    since: isSameKind ? before.since : now,
-  };
-  // A throttled request is looked up first. Of money, the list has to have had the time to show it.
-  const listedAfter = hold === 'throttled' && payment.order.kind !== 'link' ? LISTED_AFTER_MS : 0;
-  const until = now + Math.max(sendAgainDelay(unsent, retryAfterMs), listedAfter);
-  const waiting: Waiting = { kind: 'waiting', cause, doubt, unsent, until };
-  return isPatienceOver(payment, unsent, now) && !unsent.wasThrottled
-    ? giveUp(payment, waiting, now)
-    : inPhase(payment, waiting);
-}
-
-function isPatienceOver(payment: PaymentState, unsent: Unsent, now: number): boolean {
-  return now >= patienceEnd(payment, unsent);
-}
-
-/** Until when what could not be sent is tried again. */
-export function patienceEnd({ terms }: PaymentState, { hold, begunAt, since }: Unsent): number {
-  const sendBy = begunAt + terms.sendByMs;
-  return hold === 'credentials' ? sendBy : Math.min(sendBy, since + NOT_SENT_PATIENCE_MS);
-}
-
-function giveUp(payment: PaymentState, waiting: Waiting, now: number): PaymentState {
-  const { cause, doubt, unsent } = waiting;
-  const { reason, hold } = unsent;
-  const isLink = payment.order.kind === 'link';
-  // Each try surely came to nothing, but for an operator who may have said so by hand: the list has the last word.
-  if (hold === 'unchecked' && doubt === undefined && unsent.wasTried && !isLink) {
-    return endIfAbsent(payment, unsentOutcome(reason), reason, now);
-  }
-  // It couldn't be checked whether this run is the first: an earlier one may have sent the payment, or given away its
-  // link.
-  if (hold === 'unchecked' && (isLink || doubt === undefined)) {
-    return search(payment, { reason, since: doubt?.since ?? now, isReset: true }, now);
-  }
-  // Nobody was given the first link: what was made is expired, and the payment goes on or ends, as the grace period has
-  // it.
-  if (doubt !== undefined && !doubt.isReset && isLink) return search(payment, { ...doubt, reason }, now);
-  if (doubt !== undefined) {
-    const why = `${describeDoubt(doubt.reason)}, and it could not be sent once more: ${reason}`;
-    return searchUnderReview(withoutDecision(payment, cause), doubt, why, now);
-  }
-  // This run has sent nothing since it was throttled, but an earlier one may have, and the list may not show it yet.
-  if (unsent.wasThrottled) return inPhase(payment, { ...waiting, isGivenUp: true });
-  return neverSent(payment, reason, now);
-}
-
-function neverSent(payment: PaymentState, reason: string, now: number): PaymentState {
-  return endUnlessNamed(payment, unsentOutcome(reason), now);
-}
-
-function unsentOutcome(reason: string) {
-  const why = `never sent to the provider: ${reason}`;
-  return { status: 'FAILED', failureCode: 'not_sent', reason: why } as const;
-}
-
-/**
- * Ends a link that is given up as never sent, unless an earlier run may have given the merchant one: that is looked
- * for.
- */
-export function onResetCheckedWhileWaiting(
-  payment: PaymentState,
-  { unsent: { reason } }: Waiting,
-  mayBeReset: boolean,
-  now: number,
-): PaymentState {
-  return mayBeReset ? searchAfterReset(payment, reason, now) : neverSent(payment, reason, now);
-}
-
-function searchUnderReview(
-  payment: PaymentState,
-  doubt: NonNullable<Sending['doubt']>,
-  why: string,
-  now: number,
-): PaymentState {
-  const nextAt = now + lookUpDelay(payment, doubt, 0, now);
-  const pursuit = { kind: 'searching', doubt, lookUps: 0, nextAt } as const;
-  return review(payment, { why, held: false, pursuit }, now);
-}
-
-/**
- * Whether the provider may have taken an earlier request, so that its list is read before another is made: what was
- * decided before the pause may not be so after it, and a notification may name its transaction. Of a link, nobody has
- * the address, and it is safe to make another.
- */
-export function isLookedUpFirst(payment: PaymentState, { doubt, unsent }: Waiting): boolean {
-  const isInQuestion = doubt !== undefined || namedIn(payment).length > 0;
-  return unsent.wasThrottled === true || (isInQuestion && payment.order.kind !== 'link');
-}
-
-/** Sends the payment when its pause is over, unless it is looked up first. */
-export function onWaited(payment: PaymentState, waiting: Waiting, now: number): PaymentState {
-  return waiting.until > now || isLookedUpFirst(payment, waiting) ? payment : sendAgain(payment, waiting);
-}
-
 /**
  * Handles a notification that comes just before the payment is sent, and names a transaction. An earlier request may
  * have made it: nothing is sent again before that is known.
  */
 export function onNamedBeforeSending(payment: PaymentState, sending: Sending, named: Named, now: number): PaymentState {
   return askSoon(recall(payment, sending, named, now), now);
-}
-
-/**
- * Handles a notification that names a transaction while the payment waits to be looked up before it is sent again. The
- * list may show the transaction by now. If it doesn't, nothing is sent all the same, because one is named. Of a link,
- * another would be made.
- */
-export function onNamedWhileWaiting(payment: PaymentState, waiting: Waiting, now: number): PaymentState {
-  if (payment.order.kind === 'link' || !isLookedUpFirst(payment, waiting)) return payment;
-  return inPhase(payment, { ...waiting, until: Math.min(waiting.until, now) });
-}
-
-/** Takes back that the payment is sent once more, unless it is a link, whose address nobody has, or the first try. */
-function recall(
-  payment: PaymentState,
-  { cause, doubt, unsent }: Pick<Sending, 'cause' | 'doubt' | 'unsent'>,
-  named: Named,
-  now: number,
-): PaymentState {
-  if (payment.order.kind === 'link') return payment;
-  if (cause === 'operator' && doubt !== undefined) {
-    const why = `a notification names ${named} as its transaction, so it was not sent once more`;
-    return searchUnderReview(withoutDecision(payment, cause), doubt, `${describeDoubt(doubt.reason)}; ${why}`, now);
-  }
-  const inQuestion = doubt ?? (unsent && { reason: unsent.reason, since: now, unsent });
-  return inQuestion === undefined ? payment : search(payment, inQuestion, now);
-}
-
-/** An operator's decision that wasn't carried out is none: nobody is told of it any more. */
-function withoutDecision(payment: PaymentState, cause: SendCause): PaymentState {
-  if (cause !== 'operator') return payment;
-  const { resolved: _none, ...rest } = payment;
-  return rest;
-}
-
-function sendAgain(payment: PaymentState, { cause, doubt, unsent }: Waiting): PaymentState {
-  return inPhase(payment, { kind: 'sending', cause, doubt, unsent });
-}
-
-/**
- * Handles the look-up before a request is made again. It is only if the list doesn't show an earlier one, and no
- * notification names one.
- */
-export function onListedWhileWaiting(
-  payment: PaymentState,
-  waiting: Waiting,
-  answer: ListAnswer,
-  now: number,
-): PaymentState {
-  const { cause, doubt, unsent } = waiting;
-  const isOver = isPatienceOver(payment, unsent, now);
-  // A throttled request counts when it shows that it was taken; any other that is found has been counted, and is no
-  // resend's.
-  const found = unsent.wasThrottled ? countSend(payment, now) : withoutDecision(payment, cause);
-  if (answer.kind !== 'listed') {
-    const reason = `${unsent.reason}, and the payment couldn't be looked up`;
-    if (isOver && cause === 'operator' && doubt !== undefined) return giveUp(payment, waiting, now);
-    if (isOver) return search(payment, doubt ?? { reason, since: now }, now);
-    const next = { ...unsent, tries: unsent.tries + 1 };
-    return inPhase(payment, { ...waiting, unsent: next, until: now + sendAgainDelay(next) });
-  }
-  const isLink = payment.order.kind === 'link';
-  // A link that has expired has been dealt with: another can be made.
-  const listed = isLink ? answer.transactions.filter(({ status }) => status !== 'EXPIRED') : answer.transactions;
-  const finding = findOwn(payment.order, listed);
-  if (isLink && finding.kind !== 'absent') {
-    // The list doesn't have a link's address, so the link is expired and another is created.
-    const searched = search(found, doubt ?? { reason: unsent.reason, since: now }, now);
-    return searched.phase.kind === 'searching' ? onListed(searched, searched.phase, answer, now) : searched;
-  }
-  switch (finding.kind) {
-    case 'found':
-      return adopt(found, finding.transaction, now);
-    case 'absent': {
-      const [named] = namedIn(payment);
-      const recalled = named === undefined ? payment : recall(payment, waiting, named, now);
-      if (recalled !== payment) return recalled;
-      return isOver ? giveUp(payment, waiting, now) : sendAgain(payment, waiting);
-    }
-    case 'mismatch':
-    case 'several': {
-      const since = doubt?.since ?? now;
-      const reason = finding.reason;
-      const own = ownAmong(payment.order, answer.transactions);
-      const searched = search(withOthers(found, own), { reason, since }, now);
-      return review(searched, { why: reason, held: true, pursuit: pursuing(searched) }, now);
-    }
-  }
-}
-
-function pursuing({ phase }: PaymentState) {
-  return phase.kind === 'searching' ? phase : undefined;
 }
 
 /** Why an operator can't take back that a payment is sent once more, while that waits or is just about to happen. */
@@ -364,23 +122,4 @@ export function onRecall(
   const reviewed = searchUnderReview(withoutDecision(payment, cause), doubt, reason, now);
   const rejected: Rejected = { proposed: resolved, by, why, at: now };
   return reviewed.phase.kind === 'review' ? inPhase(reviewed, { ...reviewed.phase, rejected }) : reviewed;
-}
-
-/** Why a waiting payment can't be withdrawn; `undefined` when it certainly was not sent. */
-export function objectionToWithdrawal(payment: PaymentState, { doubt, unsent }: Waiting): Refusal | undefined {
-  const isUnsent = unsent.hold === 'credentials' || unsent.hold === 'connection';
-  const isSure = doubt === undefined && isUnsent && !unsent.wasThrottled && namedIn(payment).length === 0;
-  return isSure ? undefined : NOT_KNOWN;
-}
-
-/** Why a payment can't be withdrawn that may have been sent. */
-export const NOT_KNOWN: Refusal = {
-  type: 'NotInitiated',
-  words: "it isn't known yet whether the provider accepted the payment; try again later",
-};
-
-/** Ends a payment that its merchant withdraws. */
-export function withdraw(payment: PaymentState, now: number): PaymentState {
-  const reason = 'withdrawn before it was sent';
-  return end(payment, { status: 'FAILED', reason, failureCode: 'withdrawn' }, now);
 }

@@ -1,11 +1,12 @@
 import * as z from 'zod/mini';
-import type { Timeline, TimelineEntry } from '../views/timeline.js';
+import type { Timeline, TimelineEntry } from '../views/timeline-entry.js';
 import { OBJECTIONS, type Rejection, type Resolution } from '../words/decision.js';
 import type { DirectOrder, LinkOrder, PaymentOrder, PaymentTerms, PayoutOrder } from '../words/order.js';
 import type { InitiationOutcome } from '../words/outcome.js';
 import { FAILURE_CODES, PAYMENT_EVENT_TYPES } from '../words/payment.js';
 import type { PaymentId, TransId } from '../words/payment-id.js';
-import type { Ended, Named, PaymentState } from '../words/payment-state.js';
+import type { PaymentState } from '../words/payment-state.js';
+import type { Ended, Named } from '../words/phase.js';
 import { MEDIUMS, PHONE_MEDIUMS, PROVIDER_STATUSES, type Transaction } from '../words/transaction.js';
 
 /*

@@ -1,21 +1,11 @@
 import type { ListAnswer } from '../words/outcome.js';
-import type { PaymentState, Verifying } from '../words/payment-state.js';
+import type { PaymentState } from '../words/payment-state.js';
+import type { Verifying } from '../words/phase.js';
 import { applyTransaction } from './following.js';
+import { besides, inDoubt, isOver, openOther, withOther } from './known-transactions.js';
+import { graceEnd, lookUpDelay } from './look-ups.js';
 import { disagreement, ownAmong } from './matching.js';
-import {
-  askSoon,
-  besides,
-  end,
-  graceEnd,
-  holdForReview,
-  inDoubt,
-  isOver,
-  lookUpDelay,
-  openOther,
-  pursueOn,
-  review,
-  withOther,
-} from './transitions.js';
+import { askSoon, end, holdForReview, pursueOn, review } from './transitions.js';
 
 /**
  * Handles the list that is read before a payment in doubt ends without money, under review or not. Another transaction

@@ -1,24 +1,20 @@
 import { undecidedUntil } from '../machine/following.js';
+import { graceEnd } from '../machine/look-ups.js';
 import { nextDue } from '../machine/notification.js';
 import { needsSecondPerson } from '../machine/second-person.js';
-import { objectionToWithdrawal, patienceEnd } from '../machine/sending.js';
-import { graceEnd } from '../machine/transitions.js';
+import { objectionToWithdrawal, patienceEnd } from '../machine/waiting.js';
 import { isForced, type Proposal } from '../words/decision.js';
 import { amountOf, xaf } from '../words/limits.js';
 import type { PaymentResolution } from '../words/payment.js';
 import {
   decideFrom,
-  followedBy,
   type OtherTransaction,
   type PaymentState,
-  type Pursuit,
-  pursuitOf,
-  type Review,
   reviewOf,
   statusOf,
   transIdOf,
-  type Waiting,
 } from '../words/payment-state.js';
+import { followedBy, type Pursuit, pursuitOf, type Review, type Waiting } from '../words/phase.js';
 import { toPayment } from './to-payment.js';
 
 /** Characters of a line that the Web UI's frame has room for on a narrow screen. */

@@ -1,5 +1,5 @@
 import { xaf } from '../words/limits.js';
-import type { ChangeSource, NoAnswerWord, Occurrence } from './timeline.js';
+import type { ChangeSource, NoAnswerWord, Occurrence } from './timeline-entry.js';
 
 /** What a timeline shows: what is stored of it, and what is known besides. */
 export type ShownOccurrence =

@@ -1,7 +1,13 @@
 import { needsSecondPerson } from '../machine/second-person.js';
 import { objectionToRecall } from '../machine/sending.js';
-import { matchedTransId } from '../machine/transitions.js';
-import { type Force, isForced, type Proposal, type Rejected, type Resolved } from '../words/decision.js';
+import {
+  type Force,
+  isForced,
+  matchedTransId,
+  type Proposal,
+  type Rejected,
+  type Resolved,
+} from '../words/decision.js';
 import { CURRENCY } from '../words/limits.js';
 import { serviceOf } from '../words/order.js';
 import type {
@@ -17,12 +23,12 @@ import {
   isFinalPayment,
   otherAmountOf,
   type PaymentState,
-  type Review,
   reasonOf,
   reviewOf,
   statusOf,
   transIdOf,
 } from '../words/payment-state.js';
+import type { Review } from '../words/phase.js';
 import { isoTime } from '../words/time.js';
 
 /** The payment as the API shows it to operators. */

@@ -24,6 +24,7 @@ export const OBJECTIONS = [
   /** The provider doesn't say whose the transaction is. */
   'unassigned_transaction',
 ] as const;
+
 export type Objection = (typeof OBJECTIONS)[number];
 
 /** What a decision overrules: nothing, the objections that are named, or whatever comes up. */
@@ -93,4 +94,9 @@ export interface Rejection {
 export interface Rejected extends Omit<Rejection, 'review'> {
   readonly proposed: Proposal;
   readonly at: number;
+}
+
+/** The transaction that a decision names; `undefined` if it names none. */
+export function matchedTransId(decision: Decision): TransId | undefined {
+  return decision.action === 'match' ? decision.transId : undefined;
 }

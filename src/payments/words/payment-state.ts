@@ -1,10 +1,11 @@
 import type { PaymentNotification } from '../machine/notification.js';
-import type { Polling, RecentQuestions } from '../machine/polling.js';
-import type { Proposal, Rejected, Resolution, Resolved } from './decision.js';
+import type { RecentQuestions } from '../machine/polling.js';
+import type { Resolved } from './decision.js';
 import type { PaymentOrder, PaymentTerms } from './order.js';
 import type { FailureCode, PaymentStatus } from './payment.js';
 import type { TransId } from './payment-id.js';
-import type { Medium, ProviderStatus, Transaction } from './transaction.js';
+import { followedBy, type Named, type Phase, pursuitOf, type Review, UNNAMED } from './phase.js';
+import type { Medium, ProviderStatus } from './transaction.js';
 
 /**
  * All that is known of a payment: plain data, so that a workflow can carry it from one run to the next. What may happen
@@ -43,240 +44,6 @@ export interface PaymentState {
   readonly delivering?: { readonly number: number; readonly at: number } | undefined;
   /** Requests that are answered when what they wait for has happened. */
   readonly waiters: readonly Waiter[];
-}
-
-export type Phase = Sending | Waiting | Searching | Following | Closing | Verifying | Review | Deciding | Ended;
-
-/** On whose decision money is sent: the merchant's order, the policy for ambiguous requests, or an operator's. */
-export type SendCause = 'order' | 'policy' | 'operator';
-
-/** A request of which nobody knows whether the provider took it. */
-export interface Doubt {
-  readonly reason: string;
-  /** An earlier run of the workflow may have sent it, and given its link to the merchant. */
-  readonly isReset?: true | undefined;
-  /** The beginning of its grace period. */
-  readonly since: number;
-  /** What the payment ends as, once its list shows no transaction and no notification names one. */
-  readonly otherwise?: Failed | undefined;
-  /**
-   * What would be tried again, but for a notification that names a transaction. It is, once that has come to nothing.
-   */
-  readonly unsent?: Unsent | undefined;
-}
-
-/** Attempts that sent nothing. */
-export interface Unsent {
-  readonly tries: number;
-  readonly reason: string;
-  /**
-   * Why nothing was sent the last time: the provider refused our credentials, throttled us, could not be reached (or it
-   * hung, so that the request was held back, or no worker took it), or Temporal didn't say whether the workflow was
-   * reset.
-   */
-  readonly hold: 'credentials' | 'throttled' | 'connection' | 'unchecked';
-  /** The provider has throttled one of them: whatever came after it, the list is read before another is made. */
-  readonly wasThrottled?: true | undefined;
-  /** One of them was made by this run and surely not taken: no earlier run has sent the payment. */
-  readonly wasTried?: true | undefined;
-  /** When the first of them failed. */
-  readonly begunAt: number;
-  /** When the first failed that was not for our credentials, or since it is for these alone. */
-  readonly since: number;
-}
-
-/**
- * The request is on its way, or is just about to be. Nothing but its outcome leads out of here, unless it repeats
- * another and a notification comes before it leaves.
- */
-export interface Sending {
-  readonly kind: 'sending';
-  readonly cause: SendCause;
-  /** An earlier request that is still in doubt: this one is a resend. */
-  readonly doubt?: Doubt | undefined;
-  readonly unsent?: Unsent | undefined;
-}
-
-/** Nothing was sent yet; it is tried again. */
-export interface Waiting {
-  readonly kind: 'waiting';
-  readonly cause: SendCause;
-  readonly doubt?: Doubt | undefined;
-  readonly unsent: Unsent;
-  readonly until: number;
-  /** A link is given up as never sent, unless Temporal says that an earlier run may have given one. */
-  readonly isGivenUp?: true | undefined;
-}
-
-/** A request's transaction is looked for in the provider's list. */
-export interface Searching {
-  readonly kind: 'searching';
-  readonly doubt: Doubt;
-  readonly lookUps: number;
-  readonly lastAt?: number | undefined;
-  readonly nextAt: number;
-  /**
-   * Links that were made and given to nobody, to be expired before the payment goes on. Before it fails, when none is
-   * left, Temporal is asked whether an earlier run may have given one.
-   */
-  readonly clearing?: { readonly orphans: readonly TransId[]; readonly next: 'send' | 'fail' } | undefined;
-}
-
-/** The provider has the payment's transaction; its status is asked for until it is final. */
-export interface Following {
-  readonly kind: 'following';
-  readonly transId: TransId;
-  /** When the provider took it. */
-  readonly since: number;
-  /** What it was when last asked. FAILED is a link's failed attempt. */
-  readonly status: Extract<ProviderStatus, 'CREATED' | 'PENDING' | 'FAILED'>;
-  readonly polling: Polling;
-  /** When to have the link expired, and how often that was tried. Links alone have an end. */
-  readonly end?: { readonly at: number; readonly tries: number } | undefined;
-}
-
-/** A link is being ended: looked at, expired, and looked at again, so that a payment of the last second isn't lost. */
-export interface Closing {
-  readonly kind: 'closing';
-  readonly of: Following;
-  readonly next: 'look' | 'expire' | 'confirm';
-}
-
-/**
- * By the provider's word, the payment's transaction has moved no money and never will. The outcome is in doubt, for
- * another may have been made of the same request, so that the list is read before this one is believed to be all.
- */
-export interface Verifying {
-  readonly kind: 'verifying';
-  /** The transaction, with the status that it has come to, unless it has EXPIRED. */
-  readonly of: Following;
-  /** The payment's status until its outcome is known. */
-  readonly shown: Following['status'];
-  /** What the payment ends as, unless the list shows another transaction. */
-  readonly outcome: Failed | Expired;
-  /** A person is asked when the list can't be read for the grace period from then on. */
-  readonly since: number;
-  readonly lookUps: number;
-  readonly lastAt?: number | undefined;
-  readonly nextAt: number;
-}
-
-/** What goes on without a person. */
-export type Pursuit = Searching | Following | Closing | Verifying;
-
-/** A person must look. Nothing is sent until one has decided. */
-export interface Review {
-  readonly kind: 'review';
-  readonly number: number;
-  readonly why: string;
-  readonly since: number;
-  /** Only a decision ends it: what the provider says of the payment's own transaction doesn't settle it. */
-  readonly held: boolean;
-  /** What goes on meanwhile, or stands still while the review is held. */
-  readonly pursuit?: Pursuit | undefined;
-  /** A decision that waits for a second person. */
-  readonly proposed?: Proposal | undefined;
-  /** The latest that was rejected or withdrawn, unless there has been another since. Nothing depends on it. */
-  readonly rejected?: Rejected | undefined;
-}
-
-/** An operator's decision is being checked with the provider. */
-export interface Deciding {
-  readonly kind: 'deciding';
-  readonly review: Review;
-  readonly resolution: Resolution;
-  readonly request: number;
-  readonly step: DecisionStep;
-  /** The transactions that the provider has shown for this decision, and that could move money then. */
-  readonly moving: readonly TransId[];
-  /** How often links were expired for it. */
-  readonly rounds: number;
-  /** What notifications had named when the decision was made: who insists does so in view of these. */
-  readonly inView: readonly Named[];
-  /** How the transaction that it names was shown to differ from the order then. */
-  readonly before?: string | undefined;
-}
-
-/** What the provider is asked next for a decision. */
-export type DecisionStep =
-  /** The status of the transaction that the decision names, or of the payment's own. */
-  | { readonly kind: 'status'; readonly transId: TransId }
-  | {
-      readonly kind: 'list';
-      /** The payment's own link, if it can still be paid. */
-      readonly alive?: TransId | undefined;
-      /** The provider gave no answer about the payment's own transaction, and the operator insists. */
-      readonly isUnanswered?: true | undefined;
-    }
-  /** To expire links before the payment can be called FAILED. */
-  | { readonly kind: 'expire'; readonly alive: NonEmpty<TransId> }
-  /**
-   * The status of others, before a match of a transaction that has moved no money: they could still move it when last
-   * heard of.
-   */
-  | {
-      readonly kind: 'others';
-      /** The matched one, as the provider has shown it for this decision. */
-      readonly transaction: Transaction;
-      /** The others that are still to be asked about. */
-      readonly open: NonEmpty<TransId>;
-      /** What the provider has said of the others. */
-      readonly heard: readonly Transaction[];
-    };
-
-export type NonEmpty<T> = readonly [T, ...T[]];
-
-export function isNonEmpty<T>(list: readonly T[]): list is NonEmpty<T> {
-  return list.length > 0;
-}
-
-/** What a payment ends as. */
-export type Outcome = Succeeded | Failed | Expired;
-
-interface Succeeded {
-  readonly status: 'SUCCESSFUL';
-  readonly reason?: string | undefined;
-}
-
-export interface Failed {
-  readonly status: 'FAILED';
-  readonly failureCode: Exclude<FailureCode, 'expired'>;
-  /** Missing when the provider gives none. */
-  readonly reason?: string | undefined;
-}
-
-interface Expired {
-  readonly status: 'EXPIRED';
-  readonly failureCode: 'expired';
-  readonly reason?: string | undefined;
-}
-
-/** The outcome is final, unless a check finds that the provider contradicts it. */
-export type Ended = Outcome & EndedFields;
-
-interface EndedFields {
-  readonly kind: 'ended';
-  /** Unless no transaction of the provider's was ever known. */
-  readonly transId?: TransId | undefined;
-  /** Times at which the outcome is compared with the provider's records once more, the next one first. */
-  readonly checks: readonly Check[];
-  /**
-   * Transactions of which the provider has to speak, and hasn't yet: they could still move money for all that it had
-   * said when an operator called the payment FAILED, or it gave no answer about a notification that names them. A check
-   * that leaves one of them open is made again.
-   */
-  readonly unproven?: readonly TransId[] | undefined;
-}
-
-export interface Check {
-  readonly at: number;
-  readonly tries: number;
-  /** An operator has asked for it: the provider has to speak of the payment's own transaction, whatever is known. */
-  readonly isRecheck?: true | undefined;
-  /** Transactions whose status this try has asked for. */
-  readonly asked?: readonly TransId[] | undefined;
-  /** Those of them that the provider has answered about, if only that it doesn't know one. */
-  readonly heard?: readonly TransId[] | undefined;
 }
 
 /** What the provider has said of the transaction besides its status. */
@@ -455,11 +222,6 @@ export function isKnown(payment: Pick<PaymentState, 'phase' | 'others'>, transId
   return transId === transIdOf(payment) || payment.others.some((other) => other.transId === transId);
 }
 
-/** What a notification says the payment to have: a transaction, which it may leave unnamed. */
-export type Named = TransId | typeof UNNAMED;
-
-export const UNNAMED = 'a transaction without its id' as const;
-
 /**
  * Evidence not yet examined: the transactions that notifications name, of which the provider hasn't said what they are.
  * While there is any, nothing is sent again, and nothing final is told but what the provider says itself or a person
@@ -474,29 +236,6 @@ export function namedIn({ reports }: Pick<PaymentState, 'reports'>): readonly Na
 export function reviewOf({ phase }: Pick<PaymentState, 'phase'>): Review | undefined {
   if (phase.kind === 'deciding') return phase.review;
   return phase.kind === 'review' ? phase : undefined;
-}
-
-/** What goes on at the provider, with or without a person. */
-export function pursuitOf(phase: Phase): Pursuit | undefined {
-  switch (phase.kind) {
-    case 'searching':
-    case 'following':
-    case 'closing':
-    case 'verifying':
-      return phase;
-    case 'review':
-      return phase.pursuit;
-    case 'deciding':
-      return phase.review.pursuit;
-    default:
-      return undefined;
-  }
-}
-
-/** The transaction that a pursuit follows; a search has none yet. */
-export function followedBy(pursuit: Pursuit | undefined): Following | undefined {
-  if (pursuit?.kind === 'closing' || pursuit?.kind === 'verifying') return pursuit.of;
-  return pursuit?.kind === 'following' ? pursuit : undefined;
 }
 
 /** From when on `resend` and `fail` are taken without being forced. */

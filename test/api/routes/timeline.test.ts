@@ -1,8 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { randomStory } from '../../../lab/explore/stories.js';
 import { viewTimeline } from '../../../src/api/routes/timeline.js';
-import { objectionTo, step } from '../../../src/payments/machine/machine.js';
-import { EMPTY_TIMELINE, FIRST_KEPT, MAX_ENTRIES, recordStep } from '../../../src/payments/views/timeline.js';
+import { step } from '../../../src/payments/machine/machine.js';
+import { objectionTo } from '../../../src/payments/machine/requests.js';
+import { FIRST_KEPT, MAX_ENTRIES, recordStep } from '../../../src/payments/views/timeline.js';
+import { EMPTY_TIMELINE } from '../../../src/payments/views/timeline-entry.js';
 import { openPayment } from '../../../src/payments/words/payment-state.js';
 import { linkOrder, MINUTE, START } from '../../support/orders.js';
 import { paid, taken } from '../../support/scenario.js';

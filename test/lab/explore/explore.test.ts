@@ -7,7 +7,8 @@ import type { Machine } from '../../../lab/explore/situation.js';
 import { randomStory } from '../../../lab/explore/stories.js';
 import { Visited } from '../../../lab/explore/visited.js';
 import { walk, walkAll, walkSetting } from '../../../lab/explore/walks.js';
-import { objectionTo, step } from '../../../src/payments/machine/machine.js';
+import { step } from '../../../src/payments/machine/machine.js';
+import { objectionTo } from '../../../src/payments/machine/requests.js';
 import { openPayment } from '../../../src/payments/words/payment-state.js';
 
 /** From which phase to which a payment has come in these tests. */

@@ -35,8 +35,9 @@ const folders: string[] = [];
  */
 export async function mutantOf(change: Change): Promise<Machine> {
   const folder = await transpiled(change);
-  const [{ step, objectionTo }, { openPayment }] = await Promise.all([
-    load<Pick<Machine, 'step' | 'objectionTo'>>(folder, 'machine.ts'),
+  const [{ step }, { objectionTo }, { openPayment }] = await Promise.all([
+    load<Pick<Machine, 'step'>>(folder, 'machine.ts'),
+    load<Pick<Machine, 'objectionTo'>>(folder, 'requests.ts'),
     load<Pick<Machine, 'openPayment'>>(folder, 'payment-state.ts'),
   ]);
   return { openPayment, step, objectionTo };

@@ -3,7 +3,8 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { runStory, StoryMismatch, tellings } from '../../../lab/explore/run-story.js';
 import { randomStory } from '../../../lab/explore/stories.js';
 import { WorkflowVm } from '../../../lab/explore/workflow-vm.js';
-import { objectionTo, step } from '../../../src/payments/machine/machine.js';
+import { step } from '../../../src/payments/machine/machine.js';
+import { objectionTo } from '../../../src/payments/machine/requests.js';
 import { openPayment } from '../../../src/payments/words/payment-state.js';
 import { workflowBundle } from '../../support/bundle-workflows.js';
 

@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { objectionTo, step } from '../../../src/payments/machine/machine.js';
-import type { PaymentEvent, RequestEvent, Todo } from '../../../src/payments/machine/transitions.js';
+import type { PaymentEvent, RequestEvent } from '../../../src/payments/machine/events.js';
+import { step } from '../../../src/payments/machine/machine.js';
+import type { Todo } from '../../../src/payments/machine/plan.js';
+import { objectionTo } from '../../../src/payments/machine/requests.js';
 import { openPayment, type PaymentState, statusOf } from '../../../src/payments/words/payment-state.js';
 import { PROVIDER_STATUSES } from '../../../src/payments/words/transaction.js';
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Refusal } from '../../../src/payments/machine/transitions.js';
+import type { Refusal } from '../../../src/payments/machine/replies.js';
 import {
   DAY,
   directOrder,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { waitsForBudget } from '../../../src/payments/machine/machine.js';
+import { waitsForBudget } from '../../../src/payments/machine/plan.js';
 import {
   bringForward,
   nextFreeAt,

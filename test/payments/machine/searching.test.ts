@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { lookUpDelay } from '../../../src/payments/machine/transitions.js';
+import { lookUpDelay } from '../../../src/payments/machine/look-ups.js';
 import {
   directOrder,
   HOUR,

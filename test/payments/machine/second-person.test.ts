@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { objectionTo, step } from '../../../src/payments/machine/machine.js';
+import { step } from '../../../src/payments/machine/machine.js';
+import { objectionTo } from '../../../src/payments/machine/requests.js';
 import { describePayment } from '../../../src/payments/views/describe-payment.js';
 import { forMerchant, toPayment } from '../../../src/payments/views/to-payment.js';
 import { directOrder, HOUR, MINUTE, payoutOrder, transactionOf, transId } from '../../support/orders.js';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { step } from '../../../src/payments/machine/machine.js';
-import { NOT_SENT_PATIENCE_MS, sendAgainDelay, sentIf } from '../../../src/payments/machine/sending.js';
+import { sentIf } from '../../../src/payments/machine/sending.js';
+import { NOT_SENT_PATIENCE_MS, sendAgainDelay } from '../../../src/payments/machine/waiting.js';
 import { openPayment, rejectionOf } from '../../../src/payments/words/payment-state.js';
 import {
   DAY,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { walkAll } from '../../../lab/explore/walks.js';
-import { objectionTo, step } from '../../../src/payments/machine/machine.js';
+import { step } from '../../../src/payments/machine/machine.js';
+import { objectionTo } from '../../../src/payments/machine/requests.js';
 import { stateSchemas } from '../../../src/payments/machine/state-schema.js';
 import { openPayment, type PaymentState } from '../../../src/payments/words/payment-state.js';
 import { orders, START, terms } from '../../support/orders.js';

@@ -1,15 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { randomStory } from '../../../lab/explore/stories.js';
-import { objectionTo, step } from '../../../src/payments/machine/machine.js';
-import type { Actor, PaymentEvent } from '../../../src/payments/machine/transitions.js';
-import {
-  EMPTY_TIMELINE,
-  FIRST_KEPT,
-  MAX_ENTRIES,
-  recordStep,
-  type Timeline,
-  type TimelineEntry,
-} from '../../../src/payments/views/timeline.js';
+import type { Actor, PaymentEvent } from '../../../src/payments/machine/events.js';
+import { step } from '../../../src/payments/machine/machine.js';
+import { objectionTo } from '../../../src/payments/machine/requests.js';
+import { FIRST_KEPT, MAX_ENTRIES, recordStep } from '../../../src/payments/views/timeline.js';
+import { EMPTY_TIMELINE, type Timeline, type TimelineEntry } from '../../../src/payments/views/timeline-entry.js';
 import type { DirectOrder } from '../../../src/payments/words/order.js';
 import { isFinalPayment, openPayment, statusOf } from '../../../src/payments/words/payment-state.js';
 import { directOrder, HOUR, linkOrder, MINUTE, payoutOrder, START, transactionOf } from '../../support/orders.js';

@@ -1,0 +1,94 @@
+import type { PaymentState } from '../words/payment-state.js';
+import type { Deciding, Phase, Pursuit } from '../words/phase.js';
+import {
+  onExpiredWhileDeciding,
+  onListedWhileDeciding,
+  onOtherWhileDeciding,
+  onStatusWhileDeciding,
+} from './deciding.js';
+import { onCheckedList, onCheckedStatus } from './ended.js';
+import type { AnswerEvent, PaymentEvent } from './events.js';
+import { onExpired, onStatus } from './following.js';
+import type { Change } from './replies.js';
+import { onListed, onOrphanExpired, onResetChecked } from './searching.js';
+import { onSent } from './sending.js';
+import { onListedWhileVerifying } from './verifying.js';
+import { onListedWhileWaiting, onResetCheckedWhileWaiting } from './waiting.js';
+
+/** Answers go to the phase that asked. Since one question is asked at a time, there is no other. */
+export function onAnswer(payment: PaymentState, event: AnswerEvent, now: number): Change {
+  const { phase } = payment;
+  switch (phase.kind) {
+    case 'sending':
+      return event.kind === 'sent' ? { payment: onSent(payment, phase, event.outcome, now) } : notAsked(phase, event);
+    case 'waiting':
+      if (event.kind === 'resetChecked')
+        return { payment: onResetCheckedWhileWaiting(payment, phase, event.mayBeReset, now) };
+      return event.kind === 'listed'
+        ? { payment: onListedWhileWaiting(payment, phase, event.answer, now) }
+        : notAsked(phase, event);
+    case 'searching':
+    case 'following':
+    case 'closing':
+    case 'verifying':
+      return { payment: onPursuitAnswer(payment, phase, event, now) };
+    case 'review':
+      return phase.pursuit === undefined
+        ? notAsked(phase, event)
+        : { payment: onPursuitAnswer(payment, phase.pursuit, event, now) };
+    case 'deciding':
+      return onDecisionAnswer(payment, phase, event, now);
+    case 'ended':
+      if (event.kind === 'status')
+        return { payment: onCheckedStatus(payment, phase, event.transId, event.answer, now) };
+      if (event.kind === 'listed') return { payment: onCheckedList(payment, phase, event.answer, now) };
+      return notAsked(phase, event);
+  }
+}
+
+function onDecisionAnswer(payment: PaymentState, deciding: Deciding, event: AnswerEvent, now: number): Change {
+  const { step } = deciding;
+  switch (step.kind) {
+    case 'status':
+      return event.kind === 'status'
+        ? onStatusWhileDeciding(payment, deciding, event.transId, event.answer, now)
+        : notAsked(deciding, event);
+    case 'others':
+      return event.kind === 'status'
+        ? onOtherWhileDeciding(payment, deciding, step, event.answer, now)
+        : notAsked(deciding, event);
+    case 'list':
+      return event.kind === 'listed'
+        ? onListedWhileDeciding(payment, deciding, step, event.answer, now)
+        : notAsked(deciding, event);
+    case 'expire':
+      return event.kind === 'expired'
+        ? onExpiredWhileDeciding(payment, deciding, step, event.transId)
+        : notAsked(deciding, event);
+  }
+}
+
+function onPursuitAnswer(payment: PaymentState, pursuit: Pursuit, event: AnswerEvent, now: number): PaymentState {
+  switch (pursuit.kind) {
+    case 'searching':
+      if (event.kind === 'listed') return onListed(payment, pursuit, event.answer, now);
+      if (event.kind === 'expired') return onOrphanExpired(payment, pursuit, event.transId, event.answer, now);
+      if (event.kind === 'resetChecked') return onResetChecked(payment, pursuit, event.mayBeReset, now);
+      return notAsked(pursuit, event);
+    case 'following':
+      return event.kind === 'status' ? onStatus(payment, pursuit, event.answer, now) : notAsked(pursuit, event);
+    case 'closing':
+      if (event.kind === 'status') return onStatus(payment, pursuit, event.answer, now);
+      if (event.kind === 'expired') return onExpired(payment, pursuit, event.answer, now);
+      return notAsked(pursuit, event);
+    case 'verifying':
+      return event.kind === 'listed'
+        ? onListedWhileVerifying(payment, pursuit, event.answer, now)
+        : notAsked(pursuit, event);
+  }
+}
+
+/** @throws Error always: a caller that brings an answer which wasn't asked for is broken, and must not go on. */
+function notAsked({ kind }: Phase | Pursuit, event: PaymentEvent): never {
+  throw new Error(`a payment that is ${kind} has not asked for what came as ${event.kind}`);
+}

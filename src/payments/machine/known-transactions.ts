@@ -1,0 +1,133 @@
+import { isFinal } from '../words/order.js';
+import type { TransId } from '../words/payment-id.js';
+import { isKnown, type OtherTransaction, type PaymentState } from '../words/payment-state.js';
+import type { ProviderStatus, Transaction } from '../words/transaction.js';
+import { ownerOf } from './matching.js';
+import { reportedPaidUntil } from './paid-reports.js';
+
+/** Marks the payment as possibly accepted twice: whatever its outcome, it is checked again afterwards. */
+export function inDoubt(payment: PaymentState): PaymentState {
+  return { ...payment, sends: { ...payment.sends, isDoubtful: true } };
+}
+
+/** Whether a transaction is this payment's: the provider says so, or has done so before. */
+export function isOfPayment(payment: PaymentState, transaction: Transaction): boolean {
+  return isKnown(payment, transaction.transId) || ownerOf(payment.order.id, transaction) === 'payment';
+}
+
+/** Remembers what the provider has shown of the transaction that the payment goes by. An old answer is none. */
+export function withShown(payment: PaymentState, transId: TransId, status: ProviderStatus): PaymentState {
+  const known = payment.shown?.transId === transId ? payment.shown : undefined;
+  const latest = latestOf(payment, known, status);
+  if (known?.status === latest) return payment;
+  const wasPaid = known?.wasPaid === true || latest === 'SUCCESSFUL';
+  return { ...payment, shown: { transId, status: latest, ...(wasPaid && { wasPaid }) } };
+}
+
+/** Whether a transaction has moved money or still can. A link that nobody was given can't be paid. */
+export function canMoveMoney({ order }: PaymentState, status: ProviderStatus): boolean {
+  return order.kind === 'link'
+    ? status === 'SUCCESSFUL' || status === 'PENDING'
+    : status !== 'FAILED' && status !== 'EXPIRED';
+}
+
+/** Keeps a further transaction in mind. With the status that a decision has judged, it stays judged. */
+export function withOther(payment: PaymentState, { transId, status }: Transaction): PaymentState {
+  const known = payment.others.find((other) => other.transId === transId);
+  const latest = latestOf(payment, known, status);
+  if (known?.status === latest) return payment;
+  const changed: OtherTransaction = { ...known, transId, status: latest };
+  return {
+    ...payment,
+    others: remembered(payment, [...payment.others.filter((other) => other !== known), changed]),
+  };
+}
+
+/** The further transactions that are remembered: all that can move money, and the latest of the rest. */
+function remembered(payment: PaymentState, others: readonly OtherTransaction[]): readonly OtherTransaction[] {
+  const spare = others.filter((other) => !isOpen(payment, other)).slice(0, Math.max(0, others.length - MAX_OTHERS));
+  return spare.length === 0 ? others : others.filter((other) => !spare.includes(other));
+}
+
+/**
+ * What is known of a further transaction after an answer that may be an old one. Nothing but being over comes after
+ * SUCCESSFUL, and a link that somebody has tried to pay isn't CREATED again.
+ */
+export function latestOf(
+  payment: PaymentState,
+  known: Pick<OtherTransaction, 'status'> | undefined,
+  status: ProviderStatus,
+): ProviderStatus {
+  if (known === undefined) return status;
+  const isOld =
+    (known.status === 'SUCCESSFUL' && !isOver(payment, status)) ||
+    (payment.order.kind === 'link' && status === 'CREATED');
+  return isOld ? known.status : status;
+}
+
+/**
+ * Whether the provider has shown this transaction of the payment as SUCCESSFUL: what it shows it as now may be an old
+ * answer.
+ */
+export function hasBeenPaid({ others, shown }: PaymentState, transId: TransId): boolean {
+  const known = others.find((other) => other.transId === transId);
+  return known?.status === 'SUCCESSFUL' || (shown?.transId === transId && shown.wasPaid === true);
+}
+
+/**
+ * Whether a transaction may have been paid: the provider has shown it so, or a notification says so, and may yet be
+ * confirmed.
+ */
+export function mayBePaid(payment: PaymentState, transId: TransId, now: number): boolean {
+  return hasBeenPaid(payment, transId) || reportedPaidUntil(payment, transId, now) !== undefined;
+}
+
+/** Why a transaction may have been paid, though the provider doesn't say so now. */
+export function whyPaid(payment: PaymentState, transId: TransId): string {
+  return hasBeenPaid(payment, transId)
+    ? `the provider has shown ${transId} (SUCCESSFUL) for this payment`
+    : `a notification says that ${transId} has been paid, and the provider hasn't confirmed that yet`;
+}
+
+/**
+ * Whether a further transaction has moved money, or can still move it, for all that is known. Of links that nobody is
+ * paying, only those count that a decision has left, and after a reset all: the merchant may have been given one of
+ * them.
+ */
+export function isOpen(payment: PaymentState, { status, judged }: OtherTransaction): boolean {
+  const mayBeGiven = judged !== undefined || payment.sends.isReset === true;
+  return canMoveMoney(payment, status) || (mayBeGiven && !isOver(payment, status));
+}
+
+/** A further transaction that has moved money, or can still move it. */
+export function openOther(payment: PaymentState): OtherTransaction | undefined {
+  return payment.others.find((other) => isOpen(payment, other));
+}
+
+/** Why a transaction that has moved no money doesn't end the payment. */
+export function besides(transId: TransId, status: ProviderStatus, open: OtherTransaction): string {
+  return `${transId} is ${status}, but the provider has another transaction for this payment: ${open.transId} (${open.status})`;
+}
+
+/** How many further transactions are remembered, unless more of them can move money. */
+const MAX_OTHERS = 20;
+
+/** Notes the transactions that a review is about, so that the others are remembered when one of them is matched. */
+export function withOthers(payment: PaymentState, transactions: readonly Transaction[]): PaymentState {
+  return withNoted(inDoubt(payment), transactions);
+}
+
+/** Keeps transactions of the payment in mind. */
+export function withNoted(payment: PaymentState, transactions: readonly Transaction[]): PaymentState {
+  const added = transactions.map(({ transId, status }): OtherTransaction => {
+    const known = payment.others.find((other) => other.transId === transId);
+    return { ...known, transId, status: latestOf(payment, known, status) };
+  });
+  const kept = payment.others.filter(({ transId }) => !added.some((one) => one.transId === transId));
+  return { ...payment, others: remembered(payment, [...kept, ...added]) };
+}
+
+/** Whether a transaction with this status has moved no money, and never will. */
+export function isOver(payment: PaymentState, status: ProviderStatus): boolean {
+  return status === 'EXPIRED' || (status !== 'SUCCESSFUL' && isFinal(payment.order, status));
+}

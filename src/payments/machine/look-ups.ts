@@ -1,0 +1,40 @@
+import type { PaymentState } from '../words/payment-state.js';
+import type { Doubt } from '../words/phase.js';
+import { backoff } from './polling.js';
+
+/** The first pause before a look-up, in ms; it doubles from there. */
+const FIRST_LOOK_UP_MS = 1_000;
+
+/** The longest pause between look-ups within the grace period, in ms. */
+const MAX_LOOK_UP_PAUSE_MS = 2 * 60 * 1000;
+
+/** A doubt as a reason for an operator. */
+export function describeDoubt(reason: string): string {
+  return `it isn't known whether the provider accepted the payment (${reason})`;
+}
+
+/** When the grace period of a doubt is over, in ms since the epoch. */
+export function graceEnd(payment: PaymentState, { since }: Pick<Doubt, 'since'>): number {
+  return since + payment.terms.ambiguousGraceMs;
+}
+
+/**
+ * The pause before look-up number `lookUps + 1`, in ms. It never extends beyond the end of the grace period. After
+ * that, an operator has been asked, and look-ups go on slowly, because the transaction may still appear.
+ */
+export function lookUpDelay(
+  payment: PaymentState,
+  doubt: { readonly since: number },
+  lookUps: number,
+  now: number,
+): number {
+  const grown = backoff(FIRST_LOOK_UP_MS, lookUps, MAX_LOOK_UP_PAUSE_MS);
+  const left = graceEnd(payment, doubt) - now;
+  return left > 0 ? Math.min(grown, left) : Math.max(grown, payment.terms.pollMaxMs);
+}
+
+/**
+ * How long after a request the provider's list is first believed to show all that was made of it, in ms. The provider
+ * gives no figure: this is several times what its list may usually lag.
+ */
+export const LISTED_AFTER_MS = 60_000;

@@ -1,0 +1,252 @@
+import type { ListAnswer, StatusAnswer } from '../words/outcome.js';
+import type { TransId } from '../words/payment-id.js';
+import type { PaymentState } from '../words/payment-state.js';
+import {
+  type Closing,
+  type DecisionStep,
+  type Ended,
+  type Following,
+  type Pursuit,
+  running,
+  type SendCause,
+} from '../words/phase.js';
+import { nextAsked } from './ended.js';
+import { nextDue } from './notification.js';
+import { LOOKS_BUDGETED, nextFreeAt, recordQuestion, STATUS_CALLS_BUDGETED } from './polling.js';
+import { nextReport, reportDueAt } from './reports.js';
+import { isLookedUpFirst } from './waiting.js';
+
+interface Task {
+  readonly at: number;
+  readonly todo: Exclude<Todo, { readonly kind: 'wait' | 'end' }>;
+  readonly summary: string;
+}
+
+/**
+ * What is due: the payment's own task first, then reported transactions, then notifications; or the wait until one is
+ * due.
+ */
+export function plan(payment: PaymentState, now: number): Todo {
+  const tasks = [phaseTask(payment, now), reportTask(payment, now), deliveryTask(payment)].filter(
+    (task) => task !== undefined,
+  );
+  const ready = tasks.find(({ at }) => at <= now);
+  if (ready !== undefined) return ready.todo;
+  const waiting = [...tasks, ...timerOf(payment)].sort((one, other) => one.at - other.at)[0];
+  if (waiting !== undefined) return { kind: 'wait', until: waiting.at, summary: waiting.summary };
+  return payment.phase.kind === 'ended' && payment.delivering === undefined
+    ? { kind: 'end' }
+    : { kind: 'wait', summary: 'Until something happens' };
+}
+
+/**
+ * Whether the payment would ask the provider for a status earlier than it does, if the budget of questions had room:
+ * see {@link nextFreeAt}.
+ */
+export function waitsForBudget(payment: PaymentState, now: number): boolean {
+  if (payment.recentQuestions.length < STATUS_CALLS_BUDGETED) return false;
+  const todo = plan(payment, now);
+  if (todo.kind !== 'wait' || todo.until === undefined) return false;
+  const unlimited = plan({ ...payment, recentQuestions: [] }, now);
+  if (unlimited.kind === 'wait') return unlimited.until !== undefined && unlimited.until < todo.until;
+  return unlimited.kind === 'askStatus';
+}
+
+/** Times at which nothing is asked, but the payment moves on by itself. */
+function timerOf(payment: PaymentState): { at: number; summary: string }[] {
+  const { phase } = payment;
+  if (phase.kind === 'waiting') {
+    const { hold, reason } = phase.unsent;
+    // It waits for its look-up, which the provider may have asked to put off for longer.
+    if (isLookedUpFirst(payment, phase)) return [];
+    const summary =
+      hold === 'credentials' ? `The provider refuses our credentials: ${reason}` : `Send again: ${reason}`;
+    return [{ at: phase.until, summary }];
+  }
+  const pursuit = running(phase);
+  if (pursuit?.kind !== 'following' || pursuit.end === undefined) return [];
+  return [{ at: pursuit.end.at, summary: 'End of the link, unless the provider notifies before' }];
+}
+
+function phaseTask(payment: PaymentState, now: number): Task | undefined {
+  const { phase } = payment;
+  switch (phase.kind) {
+    case 'sending':
+      return { at: now, todo: { kind: 'send', cause: phase.cause }, summary: 'Send' };
+    case 'waiting':
+      if (phase.isGivenUp) return resetTask(now);
+      return isLookedUpFirst(payment, phase)
+        ? { at: quiet(payment, phase.until), todo: { kind: 'lookUp' }, summary: 'Look whether it was taken' }
+        : undefined;
+    case 'deciding':
+      return decisionTask(payment, phase.step, now);
+    case 'ended':
+      return checkTask(payment, phase, now);
+    default: {
+      const pursuit = running(phase);
+      return pursuit === undefined ? undefined : pursuitTask(payment, pursuit, now);
+    }
+  }
+}
+
+function pursuitTask(payment: PaymentState, pursuit: Pursuit, now: number): Task {
+  switch (pursuit.kind) {
+    case 'searching': {
+      const { clearing } = pursuit;
+      const orphan = clearing?.orphans[0];
+      if (clearing !== undefined && orphan === undefined) return resetTask(now);
+      return orphan === undefined
+        ? {
+            at: quiet(payment, pursuit.nextAt),
+            todo: { kind: 'lookUp' },
+            summary: 'Look for the transaction again',
+          }
+        : {
+            at: quiet(payment, now),
+            todo: { kind: 'expire', transId: orphan, isOrphan: true },
+            summary: 'Expire the link',
+          };
+    }
+    case 'following':
+      return pollTask(payment, pursuit, now);
+    case 'closing':
+      return closingTask(payment, pursuit, now);
+    case 'verifying':
+      return {
+        at: quiet(payment, pursuit.nextAt),
+        todo: { kind: 'lookUp' },
+        summary: 'Look for another transaction',
+      };
+  }
+}
+
+/** Nothing of the provider's is asked for. */
+function resetTask(now: number): Task {
+  return { at: now, todo: { kind: 'checkReset' }, summary: 'Find out whether the workflow was reset' };
+}
+
+function pollTask(payment: PaymentState, { transId, polling }: Following, now: number): Task {
+  return {
+    at: quiet(payment, Math.max(polling.nextAt, nextFreeAt(payment.recentQuestions, transId, now))),
+    todo: { kind: 'askStatus', transId, isReport: false },
+    summary: 'Ask the provider, unless it notifies before',
+  };
+}
+
+function closingTask(payment: PaymentState, { of, next }: Closing, now: number): Task {
+  if (next !== 'expire') return pollTask(payment, of, now);
+  return {
+    at: quiet(payment, now),
+    todo: { kind: 'expire', transId: of.transId },
+    summary: 'Expire the link',
+  };
+}
+
+function decisionTask(payment: PaymentState, step: DecisionStep, now: number): Task {
+  const summary = "Wait for the provider's limit on questions";
+  switch (step.kind) {
+    case 'status':
+    case 'others': {
+      const transId = step.kind === 'status' ? step.transId : step.open[0];
+      const at = quiet(payment, nextFreeAt(payment.recentQuestions, transId, now));
+      return { at, todo: { kind: 'askStatus', transId, isReport: false }, summary };
+    }
+    case 'list':
+      return { at: quiet(payment, now), todo: { kind: 'lookUp' }, summary };
+    case 'expire':
+      return { at: quiet(payment, now), todo: { kind: 'expire', transId: step.alive[0] }, summary };
+  }
+}
+
+function checkTask(payment: PaymentState, ended: Ended, now: number): Task | undefined {
+  const [check] = ended.checks;
+  if (check === undefined) return undefined;
+  const summary = "Compare the outcome with the provider's records";
+  const transId = nextAsked(payment, ended, check);
+  return transId === undefined
+    ? { at: quiet(payment, check.at), todo: { kind: 'lookUp' }, summary }
+    : {
+        at: quiet(payment, Math.max(check.at, nextFreeAt(payment.recentQuestions, transId, now))),
+        todo: { kind: 'askStatus', transId, isReport: false },
+        summary,
+      };
+}
+
+/** Reported transactions wait until it is known what the payment's own request came to. */
+function reportTask(payment: PaymentState, now: number): Task | undefined {
+  const { phase } = payment;
+  if (phase.kind === 'sending' || phase.kind === 'waiting' || phase.kind === 'deciding') return undefined;
+  const report = nextReport(payment);
+  const at = reportDueAt(payment);
+  if (report === undefined || at === undefined) return undefined;
+  return {
+    at: quiet(payment, Math.max(at, nextFreeAt(payment.recentQuestions, report.transId, now))),
+    todo: { kind: 'askStatus', transId: report.transId, isReport: true },
+    summary: 'Ask about a transaction that a notification named',
+  };
+}
+
+function deliveryTask({ notifications, delivering }: PaymentState): Task | undefined {
+  const next = nextDue(notifications);
+  if (next === undefined || delivering !== undefined) return undefined;
+  const { number, type, delivery } = next;
+  const { at, tries } = delivery;
+  return {
+    at,
+    todo: { kind: 'deliver', number, at, tries },
+    summary: `Notify the merchant again: ${type}`,
+  };
+}
+
+/** The time, or the end of the quiet that the provider has asked for. */
+function quiet({ quietUntil = 0 }: PaymentState, at: number): number {
+  return Math.max(at, quietUntil);
+}
+
+/**
+ * When an operator who looks may have the status of a transaction asked for: now, or once there is room, in ms since
+ * the epoch.
+ */
+export function lookableAt(payment: PaymentState, transId: TransId, now: number): number {
+  return quiet(payment, nextFreeAt(payment.recentQuestions, transId, now, LOOKS_BUDGETED));
+}
+
+/**
+ * What an operator's look leaves behind: the question counted, and the quiet that the provider has asked for. It
+ * decides nothing.
+ *
+ * @param transId of which the status was asked
+ */
+export function looked(
+  payment: PaymentState,
+  answer: StatusAnswer | ListAnswer,
+  now: number,
+  transId?: TransId,
+): PaymentState {
+  if (answer.kind === 'throttled' && answer.isOurs) return payment;
+  const { recentQuestions } = payment;
+  const retryAfterMs = answer.kind === 'throttled' ? answer.retryAfterMs : undefined;
+  return {
+    ...payment,
+    ...(transId !== undefined && { recentQuestions: recordQuestion(recentQuestions, transId, now) }),
+    ...(retryAfterMs !== undefined && { quietUntil: quiet(payment, now + retryAfterMs) }),
+  };
+}
+
+/** The one thing that a payment has to do next. */
+export type Todo =
+  | { readonly kind: 'send'; readonly cause: SendCause }
+  | { readonly kind: 'lookUp' }
+  /** `isReport`: the transaction is one that a notification named. */
+  | { readonly kind: 'askStatus'; readonly transId: TransId; readonly isReport: boolean }
+  /** Of an orphan, a link that was made and given to nobody, as far as the payment knows. */
+  | { readonly kind: 'expire'; readonly transId: TransId; readonly isOrphan?: true }
+  /**
+   * Asks Temporal whether the workflow may have been reset, before a payment ends of which this run has given no link.
+   */
+  | { readonly kind: 'checkReset' }
+  /** Begins a try to notify the merchant, in parallel to everything else. Its outcome comes as `delivered`. */
+  | { readonly kind: 'deliver'; readonly number: number; readonly at: number; readonly tries: number }
+  /** Nothing until this time (ms since the epoch), or until an event comes. */
+  | { readonly kind: 'wait'; readonly until?: number | undefined; readonly summary: string }
+  | { readonly kind: 'end' };

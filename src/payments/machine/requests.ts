@@ -1,0 +1,161 @@
+import type { PaymentState, Waiter } from '../words/payment-state.js';
+import { type Following, followedBy, type Phase, polled, running, type Sending, type Waiting } from '../words/phase.js';
+import { onDecide } from './deciding.js';
+import { recheck } from './ended.js';
+import type { PaymentEvent, RequestEvent } from './events.js';
+import { startClosing } from './following.js';
+import { mayBePaid, whyPaid } from './known-transactions.js';
+import { newDelivery, withDelivery } from './notification.js';
+import { objectionToDecision } from './objections.js';
+import { type Change, done, NOT_UNDER_REVIEW, type Refusal, type Reply, refuse } from './replies.js';
+import { objectionToRejection, onReject } from './second-person.js';
+import { objectionToRecall, onRecall } from './sending.js';
+import { askSoon } from './transitions.js';
+import { NOT_KNOWN, objectionToWithdrawal, withdraw } from './waiting.js';
+
+/** Requests that may wait at a time; more are answered at once. Temporal takes ten updates of a workflow at a time. */
+const MAX_WAITERS = 4;
+
+/**
+ * Why something that is asked of a payment can't be done, as far as the payment knows without asking; `undefined` when
+ * it can be looked into.
+ */
+export function objectionTo(payment: PaymentState, event: RequestEvent, now: number): Refusal | undefined {
+  switch (event.kind) {
+    case 'expire':
+      return objectionToExpiry(payment, now);
+    case 'decide':
+      return objectionToDecision(payment, event.resolution, now);
+    case 'reject':
+      return isToBeSent(payment.phase)
+        ? objectionToRecall(payment, payment.phase, event.rejection)
+        : objectionToRejection(payment, event.rejection);
+    case 'resendNotification':
+      return payment.notifications.some(({ number }) => number === event.number)
+        ? undefined
+        : {
+            type: 'NoSuchNotification',
+            words: `the payment has no notification ${event.number}`,
+          };
+    case 'refresh':
+    case 'recheck':
+      return undefined;
+  }
+}
+
+function objectionToExpiry(payment: PaymentState, now: number): Refusal | undefined {
+  const { phase, order } = payment;
+  if (phase.kind === 'ended') {
+    return { type: 'NotExpirable', words: `the payment is ${phase.status} already` };
+  }
+  if (phase.kind === 'waiting') return objectionToWithdrawal(payment, phase);
+  if (order.kind !== 'link') return { type: 'NotALink', words: 'only a payment link can be expired' };
+  if (phase.kind === 'sending' || phase.kind === 'searching') {
+    return { type: 'NotInitiated', words: 'the provider has not made the link yet' };
+  }
+  if (closable(phase) === undefined)
+    return { type: 'NotExpirable', words: 'the payment is under review, and a person has to decide it' };
+  const of = polled(phase);
+  return of !== undefined && mayBePaid(payment, of.transId, now)
+    ? {
+        type: 'NotExpirable',
+        words: `${whyPaid(payment, of.transId)}: read the payment again in a few minutes`,
+      }
+    : undefined;
+}
+
+export function onRequest(payment: PaymentState, event: RequestEvent, now: number): Change {
+  const refusal = objectionTo(payment, event, now);
+  if (refusal !== undefined) return refuse(payment, event.request, refusal);
+  switch (event.kind) {
+    case 'expire':
+      return onExpireRequest(payment, event, now);
+    case 'refresh':
+      return runs(payment.phase)
+        ? waits(askSoon(payment, now), event.request, 'poll')
+        : done(askSoon(payment, now), event.request);
+    case 'decide':
+      return payment.phase.kind === 'review'
+        ? onDecide(payment, payment.phase, event.request, event.resolution, now)
+        : refuse(payment, event.request, NOT_UNDER_REVIEW);
+    case 'reject':
+      return isToBeSent(payment.phase)
+        ? done(onRecall(payment, payment.phase, event.rejection, now), event.request)
+        : onReject(payment, event.request, event.rejection, now);
+    case 'recheck':
+      return payment.phase.kind === 'ended'
+        ? waits(recheck(payment, payment.phase, now), event.request, 'check')
+        : onRequest(payment, { kind: 'refresh', request: event.request }, now);
+    case 'resendNotification': {
+      const notifications = withDelivery(payment.notifications, event.number, newDelivery(now));
+      return done({ ...payment, notifications: notifications ?? payment.notifications }, event.request);
+    }
+  }
+}
+
+function onExpireRequest(
+  payment: PaymentState,
+  { request, mayHaveBeenSent }: Extract<RequestEvent, { readonly kind: 'expire' }>,
+  now: number,
+): Change {
+  if (payment.phase.kind === 'waiting') {
+    return mayHaveBeenSent ? refuse(payment, request, NOT_KNOWN) : done(withdraw(payment, now), request);
+  }
+  const of = closable(payment.phase);
+  if (of === undefined) return done(payment, request);
+  const expiresAt = Math.min(payment.facts.expiresAt ?? now, now);
+  const ending = { ...payment, facts: { ...payment.facts, expiresAt } };
+  // One that is being verified has come to its end.
+  const isOver = running(payment.phase)?.kind === 'verifying';
+  return waits(isOver ? askSoon(ending, now) : startClosing(ending, of, now), request, 'closing');
+}
+
+/** Whether the payment waits to be sent or is just about to be, so that an operator may take that back. */
+function isToBeSent(phase: Phase): phase is Sending | Waiting {
+  return phase.kind === 'waiting' || phase.kind === 'sending';
+}
+
+/** The transaction that a link can be expired by, where nothing stands in the way. */
+function closable(phase: Phase): Following | undefined {
+  return followedBy(running(phase));
+}
+
+function waits(payment: PaymentState, request: number, what: Waiter['for']): Change {
+  return payment.waiters.length < MAX_WAITERS
+    ? { payment: { ...payment, waiters: [...payment.waiters, { request, for: what }] } }
+    : done(payment, request);
+}
+
+/** The provider is going to be asked about the payment's transaction, without anybody's decision. */
+function runs(phase: Phase): boolean {
+  return followedBy(running(phase)) !== undefined;
+}
+
+export function isReleased(waiter: Waiter, { phase }: PaymentState, event: PaymentEvent): boolean {
+  if (event.kind === 'handOver') return true;
+  switch (waiter.for) {
+    case 'poll':
+      if (!runs(phase) || event.kind === 'listed') return true;
+      return event.kind === 'status' && !event.isReport && running(phase)?.kind !== 'verifying';
+    case 'closing':
+      return running(phase)?.kind !== 'closing' && running(phase)?.kind !== 'verifying';
+    case 'check':
+      return phase.kind !== 'ended' || event.kind === 'listed';
+  }
+}
+
+/** Anybody who has an outcome checked must not take the provider's silence for its word that nothing is wrong. */
+export function replyTo(waiter: Waiter, before: PaymentState, { phase }: PaymentState, event: PaymentEvent): Reply {
+  const { request } = waiter;
+  const wasComplete =
+    before.phase.kind === 'ended' && phase.kind === 'ended' && phase.checks.length < before.phase.checks.length;
+  const isChecked =
+    phase.kind !== 'ended' || (wasComplete && event.kind === 'listed' && event.answer.kind === 'listed');
+  if (waiter.for !== 'check' || isChecked) return { request, kind: 'done' };
+  return {
+    request,
+    kind: 'refused',
+    type: 'NotChecked',
+    words: "the payment couldn't be compared with the provider's records; that is tried again by itself",
+  };
+}

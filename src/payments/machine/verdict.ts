@@ -1,0 +1,147 @@
+import type { ListAnswer } from '../words/outcome.js';
+import type { TransId } from '../words/payment-id.js';
+import { namedIn, type PaymentState } from '../words/payment-state.js';
+import type { Failed, Searching, Unsent } from '../words/phase.js';
+import { HOUR_MS } from '../words/time.js';
+import type { Transaction } from '../words/transaction.js';
+import { hasBeenPaid, isOver, latestOf, mayBePaid } from './known-transactions.js';
+import { describeDoubt, graceEnd, LISTED_AFTER_MS } from './look-ups.js';
+import { findOwn, ownAmong } from './matching.js';
+
+/** What to do about a request in doubt after a look-up. */
+type Verdict =
+  /** The provider accepted it: follow the transaction. */
+  | { readonly kind: 'adopt'; readonly transaction: Transaction }
+  /** Expire the links that were created but given to nobody; then send once more, or fail. */
+  | {
+      readonly kind: 'clear';
+      readonly orphans: readonly TransId[];
+      readonly next: 'send' | 'fail';
+      readonly transactions: readonly Transaction[];
+    }
+  /** Send once more. */
+  | { readonly kind: 'send' }
+  /** There is none: the payment ends as it would have, but for the doubt. */
+  | { readonly kind: 'end'; readonly outcome: Failed }
+  /** There is none: the payment waits to be sent, as it did before. */
+  | { readonly kind: 'wait'; readonly unsent: Unsent }
+  /** Put the payment under review. Unless it is held, look-ups go on. */
+  | {
+      readonly kind: 'review';
+      readonly why: string;
+      readonly held: boolean;
+      readonly transactions?: readonly Transaction[];
+    }
+  /** Nothing is known yet, but for these links: a notification says that one has been paid. */
+  | { readonly kind: 'lookAgain'; readonly transactions?: readonly Transaction[]; readonly by?: number };
+
+/** How long the provider may leave open what ends by itself once it says more, before a person is asked, in ms. */
+export const UNREAD_MS = 24 * HOUR_MS;
+
+/**
+ * The verdict on a request in doubt after one more look-up.
+ *
+ * A resend of money needs all of these: the policy allows it and has not been used before, the grace period is over,
+ * the look-up was answered and shows nothing, nothing has been shown before, and no notification names a transaction.
+ */
+export function judge(payment: PaymentState, { doubt }: Searching, answer: ListAnswer, now: number): Verdict {
+  const isOver = now >= graceEnd(payment, doubt);
+  const unknown = describeDoubt(doubt.reason);
+  const isLink = payment.order.kind === 'link';
+  if (answer.kind !== 'listed') {
+    const why = `${unknown}, and the payment couldn't be looked up`;
+    // Nobody has such a link: it ends, or is made again, by itself once the provider can be read. So does what surely
+    // wasn't sent.
+    const endsByItself = doubt.otherwise ? namedIn(payment).length === 0 : isLink && !doubt.isReset;
+    const isAsked = endsByItself ? now >= doubt.since + UNREAD_MS : isOver;
+    return isAsked ? { kind: 'review', why, held: false } : { kind: 'lookAgain' };
+  }
+  const listed = answer.transactions.map((one) => asKnown(payment, one));
+  const transactions = [...listed, ...leftOut(payment, answer.transactions)];
+  if (isLink && !doubt.isReset) return judgeLink(payment, transactions, isOver, now);
+
+  const usable = isLink ? withoutExpired(payment, transactions) : transactions;
+  const finding = findOwn(payment.order, usable);
+  switch (finding.kind) {
+    case 'found':
+      return { kind: 'adopt', transaction: finding.transaction };
+    case 'mismatch':
+    case 'several':
+      return {
+        kind: 'review',
+        why: finding.reason,
+        held: true,
+        transactions: ownAmong(payment.order, transactions),
+      };
+    case 'absent': {
+      const named = namedIn(payment);
+      const [seen] = payment.others;
+      const isNothing = named.length === 0 && seen === undefined && payment.phase.kind !== 'review';
+      const { otherwise, unsent } = doubt;
+      const next =
+        (otherwise && ({ kind: 'end', outcome: otherwise } as const)) ??
+        (unsent && ({ kind: 'wait', unsent } as const));
+      if (next && isNothing) {
+        const listedBy = doubt.since + LISTED_AFTER_MS;
+        return now >= listedBy ? next : { kind: 'lookAgain', by: listedBy };
+      }
+      if (!isOver) return { kind: 'lookAgain' };
+      const isResend = payment.terms.ambiguousPolicy === 'resend' && !payment.sends.byPolicy;
+      if (isResend && isNothing) return { kind: 'send' };
+      const report = named.length === 0 ? '' : `; a notification names ${named.join(', ')} as its transaction`;
+      const before = seen === undefined ? '' : `, but has shown ${seen.transId} (${seen.status})`;
+      return {
+        kind: 'review',
+        why: `${unknown}, and the provider doesn't show it${before}${report}`,
+        held: false,
+      };
+    }
+  }
+}
+
+/** A transaction that was paid once, or has ended, is shown by an old answer when it isn't so now. */
+function asKnown(payment: PaymentState, transaction: Transaction): Transaction {
+  const { transId, status } = transaction;
+  const isPaid = hasBeenPaid(payment, transId) && !isOver(payment, status);
+  const known = payment.others.find((other) => other.transId === transId);
+  return { ...transaction, status: isPaid ? 'SUCCESSFUL' : latestOf(payment, known, status) };
+}
+
+/** What the provider has shown before, and doesn't list now: it is there all the same. */
+function leftOut(payment: PaymentState, listed: readonly Transaction[]): readonly Transaction[] {
+  return payment.others
+    .filter(({ transId, status }) => !isOver(payment, status) && !listed.some((one) => one.transId === transId))
+    .map(({ transId, status }) => ({ transId, status }));
+}
+
+/**
+ * The verdict for a link. A transaction doesn't have the link's address, so nobody can have been given the link or pay
+ * it: it is safe to create another, after those that were found unpaid have been expired. If one has been paid all the
+ * same, it is followed; none is expired while a notification says so.
+ */
+function judgeLink(payment: PaymentState, transactions: readonly Transaction[], isOver: boolean, now: number): Verdict {
+  const { order } = payment;
+  const own = ownAmong(order, transactions);
+  const usable = own.filter(({ status }) => status !== 'EXPIRED');
+  const finding = findOwn(
+    order,
+    usable.filter(({ status }) => status !== 'CREATED'),
+  );
+  if (finding.kind === 'found') return { kind: 'adopt', transaction: finding.transaction };
+  if (finding.kind !== 'absent') {
+    return { kind: 'review', why: finding.reason, held: true, transactions: usable };
+  }
+  const orphans = usable.map(({ transId }) => transId);
+  if (orphans.some((transId) => mayBePaid(payment, transId, now))) return { kind: 'lookAgain', transactions: usable };
+  return { kind: 'clear', orphans, next: isOver ? 'fail' : 'send', transactions: own };
+}
+
+/**
+ * The links of a payment whose workflow was reset, one of which the merchant may have been given: those that have not
+ * expired, or otherwise the last one.
+ */
+function withoutExpired(payment: PaymentState, transactions: readonly Transaction[]): readonly Transaction[] {
+  const own = ownAmong(payment.order, transactions);
+  const usable = own.filter(({ status }) => status !== 'EXPIRED');
+  return usable.length > 0 ? usable : own.slice(-1);
+}

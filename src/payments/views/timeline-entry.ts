@@ -1,0 +1,129 @@
+import type { FailureCode, PaymentEventType, PaymentStatus } from '../words/payment.js';
+import type { TransId } from '../words/payment-id.js';
+import type { SendCause, Unsent } from '../words/phase.js';
+import type { ProviderStatus } from '../words/transaction.js';
+
+/**
+ * What has happened to a payment, oldest first; its creation isn't repeated here. It is kept beside the payment's
+ * state: nothing is ever decided by it. It holds no personal data.
+ */
+export interface Timeline {
+  readonly entries: readonly TimelineEntry[];
+  /** How many entries were dropped after the first {@link FIRST_KEPT}. */
+  readonly omitted?: number | undefined;
+}
+
+/** Times in ms since the epoch. */
+export type TimelineEntry = Occurrence & {
+  readonly at: number;
+  /** How often it has happened, unless once, and when the last time. */
+  readonly count?: number | undefined;
+  readonly lastAt?: number | undefined;
+};
+
+/** Whose doing a change was. `temporal`: somebody asked for it with Temporal's own tools, and isn't named. */
+export type ChangeSource = Asker['source'] | 'provider' | 'timer' | 'system';
+
+/** Who has asked for something. `by`: the name of the API key. */
+export interface Asker {
+  readonly source: 'merchant' | 'operator' | 'temporal';
+  readonly by?: string | undefined;
+}
+
+/** Why the provider gave no answer to a question. */
+export type ExpiryWord = 'expired' | 'already_expired' | 'refused' | 'may_be_given' | NoAnswerWord;
+
+export type NoAnswerWord = 'throttled' | 'not_asked' | 'credentials_refused' | 'unavailable';
+
+export type Occurrence =
+  /** The request goes to the provider. `by`: it is sent once more, and on whose decision. */
+  | { readonly type: 'sending'; readonly by?: Exclude<SendCause, 'order'> | undefined }
+  /** The provider has the payment as this transaction. */
+  | { readonly type: 'accepted'; readonly transId: TransId }
+  | { readonly type: 'rejected' }
+  | { readonly type: 'send_failed'; readonly cause: Unsent['hold'] }
+  /** Nobody knows whether the provider accepted it. */
+  | { readonly type: 'unanswered'; readonly reason: string }
+  /** The provider's list was searched: what it shows for the payment. */
+  | {
+      readonly type: 'looked_up';
+      readonly answer: 'listed' | 'refused' | NoAnswerWord;
+      readonly transactions?: readonly ListedTransaction[] | undefined;
+    }
+  /** The provider was asked for the status. `other`: of a transaction that isn't the payment's, so far. */
+  | {
+      readonly type: 'asked';
+      readonly answer: ProviderStatus | 'unknown' | NoAnswerWord;
+      readonly other?: true | undefined;
+      readonly transId?: TransId | undefined;
+    }
+  /** A notification came in the provider's name, which proves nothing. */
+  | {
+      readonly type: 'provider_notification';
+      readonly providerStatus?: ProviderStatus | undefined;
+      readonly other?: true | undefined;
+      readonly transId?: TransId | undefined;
+    }
+  /** The link is to be ended. */
+  | ({ readonly type: 'expiring' } & (Asker | { readonly source: 'timer' }))
+  | {
+      readonly type: 'expiry_answered';
+      readonly answer: ExpiryWord;
+    }
+  | ({ readonly type: 'refresh_requested' } & Asker)
+  | ({ readonly type: 'recheck_requested' } & (Asker | { readonly source: 'system'; readonly by: 'statement' }))
+  | { readonly type: 'review_opened'; readonly review: number; readonly reason: string }
+  | {
+      readonly type: 'decided';
+      readonly review: number;
+      readonly action: 'resend' | 'fail' | 'match';
+      readonly transId?: TransId | undefined;
+      readonly by: string;
+      readonly forced?: true | undefined;
+      /** The second person, where it took two. */
+      readonly approvedBy?: string | undefined;
+    }
+  /** A decision waits for a second person. */
+  | {
+      readonly type: 'decision_proposed';
+      readonly review: number;
+      readonly action: 'resend' | 'fail' | 'match';
+      readonly transId?: TransId | undefined;
+      readonly by: string;
+      readonly forced?: true | undefined;
+    }
+  /** It was rejected by somebody, or withdrawn by the one who had made it. */
+  | {
+      readonly type: 'decision_rejected';
+      readonly review: number;
+      readonly action: 'resend' | 'fail' | 'match';
+      readonly proposedBy: string;
+      readonly by: string;
+    }
+  | {
+      readonly type: 'status_changed';
+      readonly source: ChangeSource;
+      /** Who has decided or asked for it, and the second person. */
+      readonly by?: string | undefined;
+      readonly approvedBy?: string | undefined;
+      readonly status: Exclude<PaymentStatus, 'REVIEW'>;
+      readonly final?: true | undefined;
+      /** What has moved, where that isn't what was ordered; XAF. */
+      readonly amountPaid?: number | undefined;
+      readonly reason?: string | undefined;
+      readonly failureCode?: FailureCode | undefined;
+    }
+  | {
+      readonly type: 'merchant_notification';
+      readonly number: number;
+      readonly event: PaymentEventType;
+      readonly delivery: 'delivered' | 'failed' | 'abandoned' | 'no_address';
+    }
+  | ({ readonly type: 'notification_requested'; readonly number: number } & Asker);
+
+export interface ListedTransaction {
+  readonly transId: TransId;
+  readonly status: ProviderStatus;
+}
+
+export const EMPTY_TIMELINE: Timeline = { entries: [] };
