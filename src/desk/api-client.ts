@@ -30,7 +30,6 @@ export type Timeline = z.output<typeof timelineSchema>;
 export type Notifications = z.output<typeof notificationListSchema>;
 export type ProviderView = z.output<typeof providerRecordsSchema>;
 export type Unmatched = z.output<typeof unmatchedListSchema>;
-export type Unacknowledged = z.output<typeof unacknowledgedListSchema>;
 export type StatementList = z.output<typeof statementListSchema>;
 /** Without its payments, which pages don't show: a busy day has tens of thousands. */
 const statementWithoutPayments = statementSchema.omit({ payments: true });
@@ -45,39 +44,19 @@ export interface DecisionRequest {
   readonly force?: Force | undefined;
 }
 
-/** Filters of a list of payments. */
-export interface ListQuery {
-  readonly status?: string | undefined;
-  readonly kind?: string | undefined;
-  readonly merchant?: string | undefined;
-  readonly externalId?: string | undefined;
-  readonly userId?: string | undefined;
-  readonly transId?: string | undefined;
-  readonly financialTransId?: string | undefined;
-  readonly 'created[lt]'?: string | undefined;
-  readonly limit?: number | undefined;
-  readonly cursor?: string | undefined;
-}
-
-/** Which payments in REVIEW to list. */
-export type ReviewQuery = Pick<ListQuery, 'merchant' | 'kind' | 'limit' | 'cursor'>;
-
-/** Which statements to list. */
-export interface StatementQuery {
-  readonly before?: string | undefined;
-}
-
-/** Which version of a statement to read: without one, the latest. */
-export interface VersionQuery {
-  readonly version?: string | undefined;
-}
-
-/** Where to go on with a list. */
-export interface PageQuery {
-  readonly cursor?: string | undefined;
-}
-
-type Query = ListQuery | StatementQuery | VersionQuery | PageQuery;
+/** What the desk asks lists and statements for. An empty parameter isn't sent. */
+type Parameter =
+  | 'kind'
+  | 'merchant'
+  | 'externalId'
+  | 'userId'
+  | 'transId'
+  | 'financialTransId'
+  | 'limit'
+  | 'cursor'
+  | 'before'
+  | 'version';
+type Query = Readonly<Partial<Record<Parameter, string | number>>>;
 type Body = DecisionRequest | { readonly date: string };
 
 /** The forms that the API has a statement in, by the names that files of them end with. */
@@ -87,29 +66,7 @@ export type StatementFormat = keyof typeof FORMATS;
 /** Longer than the API ever takes: it answers 202 or 503 before. */
 const TIMEOUT_MS = 75_000;
 
-/** The API as one operator sees it. All that the desk knows and does goes through it, with the operator's own key. */
-export interface OperatorApi {
-  key(): Promise<Answer<z.output<typeof keySchema>>>;
-  list(query: ListQuery): Promise<Answer<PaymentPage>>;
-  reviews(query: ReviewQuery): Promise<Answer<z.output<typeof reviewPageSchema>>>;
-  payment(id: string): Promise<Answer<Payment>>;
-  timeline(id: string): Promise<Answer<Timeline>>;
-  notifications(id: string): Promise<Answer<Notifications>>;
-  records(id: string): Promise<Answer<ProviderView>>;
-  refresh(id: string): Promise<Answer<Payment>>;
-  resolve(id: string, decision: DecisionRequest): Promise<Answer<Payment>>;
-  resend(id: string, number: string): Promise<Answer<Payment>>;
-  unmatched(): Promise<Answer<Unmatched>>;
-  /** Notifications that are still tried, or were given up. */
-  unacknowledged(which: 'due' | 'abandoned', query: PageQuery): Promise<Answer<Unacknowledged>>;
-  statements(query: StatementQuery): Promise<Answer<StatementList>>;
-  statement(date: string, query: VersionQuery): Promise<Answer<Statement>>;
-  /** A statement as the API has written it, to be passed on as it is. */
-  statementFile(date: string, format: StatementFormat, query: VersionQuery): Promise<Answer<string>>;
-  makeStatement(date: string): Promise<Answer<z.output<typeof statementRequestSchema>>>;
-}
-
-/** Calls the API at an address with an operator's key. `requestId` is found in the logs of both. */
+/** Calls the API with an operator's key. `requestId` is found in the logs of both. */
 export type ConnectApi = (key: string, requestId: string) => OperatorApi;
 
 /** @param url base address of the API */
@@ -123,31 +80,41 @@ export function apiAt(url: string): ConnectApi {
     responseType: 'text',
     headers: { accept: 'application/json', 'user-agent': DESK_AGENT },
   });
-  return (key, requestId) => {
-    const caller = client.extend({ headers: { authorization: `Bearer ${key}`, 'x-request-id': requestId } });
-    const read = <T>(path: string, schema: z.ZodType<T>, query: Query = {}) =>
-      ask(caller, 'GET', path, schema, { query });
-    const post = <T>(path: string, schema: z.ZodType<T>, body?: Body) => ask(caller, 'POST', path, schema, { body });
-    const of = (id: string, rest = '') => `v1/payments/${encodeURIComponent(id)}${rest}`;
-    const ofDay = (date: string) => `v1/statements/${encodeURIComponent(date)}`;
-    return {
-      key: () => read('v1/key', keySchema),
-      list: (query) => read('v1/payments', paymentPageSchema, query),
-      reviews: (query) => read('v1/reviews', reviewPageSchema, query),
-      payment: (id) => read(of(id), paymentSchema),
-      timeline: (id) => read(of(id, '/events'), timelineSchema),
-      notifications: (id) => read(of(id, '/notifications'), notificationListSchema),
-      records: (id) => read(of(id, '/provider'), providerRecordsSchema),
-      refresh: (id) => post(of(id, '/refresh'), paymentSchema),
-      resolve: (id, decision) => post(of(id, '/resolve'), paymentSchema, decision),
-      resend: (id, number) => post(of(id, `/notifications/${encodeURIComponent(number)}/resend`), paymentSchema),
-      unmatched: () => read('v1/notifications/unmatched', unmatchedListSchema),
-      unacknowledged: (which, query) => read(`v1/notifications/${which}`, unacknowledgedListSchema, query),
-      statements: (query) => read('v1/statements', statementListSchema, query),
-      statement: (date, query) => read(ofDay(date), statementWithoutPayments, query),
-      statementFile: (date, format, query) => askFile(caller, ofDay(date), FORMATS[format], query),
-      makeStatement: (date) => post('v1/statements', statementRequestSchema, { date }),
-    };
+  return (key, requestId) =>
+    operatorApi(client.extend({ headers: { authorization: `Bearer ${key}`, 'x-request-id': requestId } }));
+}
+
+/** The API as one operator sees it. All that the desk knows and does goes through it, with the operator's own key. */
+export type OperatorApi = ReturnType<typeof operatorApi>;
+
+function operatorApi(caller: Got) {
+  const read = <T>(path: string, schema: z.ZodType<T>, query: Query = {}) =>
+    ask(caller, 'GET', path, schema, { query });
+  const post = <T>(path: string, schema: z.ZodType<T>, body?: Body) => ask(caller, 'POST', path, schema, { body });
+  const of = (id: string, rest = '') => `v1/payments/${encodeURIComponent(id)}${rest}`;
+  const ofDay = (date: string) => `v1/statements/${encodeURIComponent(date)}`;
+  return {
+    key: () => read('v1/key', keySchema),
+    list: (query: Query) => read('v1/payments', paymentPageSchema, query),
+    reviews: (query: Query) => read('v1/reviews', reviewPageSchema, query),
+    payment: (id: string) => read(of(id), paymentSchema),
+    timeline: (id: string) => read(of(id, '/events'), timelineSchema),
+    notifications: (id: string) => read(of(id, '/notifications'), notificationListSchema),
+    records: (id: string) => read(of(id, '/provider'), providerRecordsSchema),
+    refresh: (id: string) => post(of(id, '/refresh'), paymentSchema),
+    resolve: (id: string, decision: DecisionRequest) => post(of(id, '/resolve'), paymentSchema, decision),
+    resend: (id: string, number: string) =>
+      post(of(id, `/notifications/${encodeURIComponent(number)}/resend`), paymentSchema),
+    unmatched: () => read('v1/notifications/unmatched', unmatchedListSchema),
+    /** Notifications that are still tried, or were given up. */
+    unacknowledged: (which: 'due' | 'abandoned', query: Query) =>
+      read(`v1/notifications/${which}`, unacknowledgedListSchema, query),
+    statements: (query: Query) => read('v1/statements', statementListSchema, query),
+    statement: (date: string, query: Query) => read(ofDay(date), statementWithoutPayments, query),
+    /** A statement as the API has written it, to be passed on as it is. */
+    statementFile: (date: string, format: StatementFormat, query: Query) =>
+      askFile(caller, ofDay(date), FORMATS[format], query),
+    makeStatement: (date: string) => post('v1/statements', statementRequestSchema, { date }),
   };
 }
 
@@ -205,7 +172,7 @@ async function send(
   { query = {}, body, accept }: Asked,
 ): Promise<Received> {
   const searchParams = Object.entries(query)
-    .filter(([, value]) => value !== undefined)
+    .filter(([, value]) => value !== '')
     .map(([name, value]): [string, string] => [name, String(value)]);
   try {
     const response = await caller(path, {

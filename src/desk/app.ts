@@ -8,16 +8,18 @@ import type { Shutdown } from '../http/server.js';
 import { type SessionOptions, Sessions } from '../http/sessions.js';
 import { parsePaymentId } from '../payments/words/payment-id.js';
 import { ApiAway, apiAt, type ConnectApi } from './api-client.js';
-import { carryOut, confirmation, decisionForm, draftDecision } from './decisions.js';
+import { carryOut, confirmation, decisionForm, draftDecision } from './deciding.js';
+import { deliveriesPage, resendNotification } from './deliveries.js';
 import { ACTIONS } from './draft.js';
-import { deliveriesPage, reviewQueue, searchPage, unmatchedPage } from './lists.js';
-import { errorPage } from './page.js';
-import { paymentPage, refreshPayment, resendNotification } from './payment-page.js';
+import { document, errorPage } from './page.js';
+import { paymentPage, refreshPayment } from './payment-page.js';
+import { reviewQueue } from './review-queue.js';
+import { searchPage, unmatchedPage } from './search.js';
 import type { Session } from './session.js';
 import { SignIn, signInAddress } from './sign-in.js';
 import { makeStatement, statementFile, statementPage, statementsPage } from './statements.js';
 import { STYLE, STYLE_PATH } from './style.js';
-import { type PageReply, ProblemError, type Visit } from './visit.js';
+import { ProblemError, type Reply, type Visit } from './visit.js';
 import { sentence } from './words.js';
 
 export interface DeskOptions {
@@ -33,7 +35,7 @@ export interface DeskOptions {
 /** Browsers that one key may be signed in with at a time. */
 const MAX_SESSIONS_OF_KEY = 5;
 
-type Handler = (visit: Visit) => Promise<PageReply>;
+type Handler = (visit: Visit) => Promise<Reply>;
 
 /** The pages, by their addresses. */
 const PAGES: readonly (readonly [method: 'get' | 'post', path: string, handle: Handler])[] = [
@@ -176,7 +178,7 @@ function signedIn(sessions: Sessions<Session>, connect: ConnectApi, handle: Hand
     });
     if ('to' in reply) response.redirect(303, reply.to);
     else if ('file' in reply) response.attachment(reply.name).send(reply.file);
-    else response.status(reply.status ?? 200).send(reply.page);
+    else response.status(reply.status ?? 200).send(document(reply, session));
   };
 }
 
@@ -218,7 +220,7 @@ function sendError(sessions: Sessions<Session>): ErrorRequestHandler {
     const { status, title, text } = describe(error, request.method);
     if (error instanceof ProblemError) record.code = error.problem.code;
     else if (!(error instanceof PageError)) record.error = error;
-    response.status(status).send(errorPage(title, `${text} Request ${record.id}.`, session));
+    response.status(status).send(document(errorPage(title, `${text} Request ${record.id}.`), session));
   };
 }
 

@@ -54,21 +54,20 @@ export type FieldErrors = Readonly<Partial<Record<keyof DraftFields, string>>>;
 /** Drafts of one session. Beyond that, the oldest is forgotten. */
 const MAX_DRAFTS = 20;
 
-const fieldsSchema = z.object({
-  review: z.string().regex(/^[1-9]\d{0,8}$/),
+const FIELDS = {
+  review: z.string().regex(/^[1-9]\d{0,8}$/, 'The form has no valid number of a review: begin again from the payment.'),
   why: z
     .string()
     .min(1, 'Say why: the merchant can read it, and so can anybody who looks at the payment later.')
     // As the API takes it, which counts characters and not units of UTF-16: what it would refuse is still in the form.
     .refine((why) => [...why].length <= 500, 'Say it in at most 500 characters.')
     .regex(PLAIN_LINE, 'Write it in one line, without control characters.'),
-});
-
-const transIdSchema = z
-  .string()
-  .min(1, "Enter the transaction's id, as the provider shows it.")
-  .max(200, "A transaction's id has at most 200 characters.")
-  .regex(/^[!-~]+$/, "A transaction's id has no spaces.");
+  transId: z
+    .string()
+    .min(1, "Enter the transaction's id, as the provider shows it.")
+    .max(200, "A transaction's id has at most 200 characters.")
+    .regex(/^[!-~]+$/, "A transaction's id has no spaces."),
+};
 
 /** Keeps what was typed, checked, until it is confirmed. */
 export function keepDraft({ drafts }: DraftKeeper, payment: string, action: Action, typed: DraftFields): Draft {
@@ -95,16 +94,11 @@ export function findDraft({ drafts }: DraftKeeper, payment: string, id: string):
 }
 
 function errorsOf(action: Action, fields: DraftFields): FieldErrors {
-  const read = fieldsSchema.safeParse(fields);
-  const issues = read.error?.issues ?? [];
-  const transIdIssues = action === 'match' ? transIdSchema.safeParse(fields.transId).error?.issues : undefined;
   const errors: Partial<Record<keyof DraftFields, string>> = {};
-  for (const { path, message } of issues) {
-    if (path[0] === 'review')
-      errors.review ??= 'The form has no valid number of a review: begin again from the payment.';
-    if (path[0] === 'why') errors.why ??= message;
+  for (const name of ['review', 'why', 'transId'] as const) {
+    const [issue] = FIELDS[name].safeParse(fields[name]).error?.issues ?? [];
+    if (issue !== undefined && (name !== 'transId' || action === 'match')) errors[name] = issue.message;
   }
-  if (transIdIssues?.[0] !== undefined) errors.transId = transIdIssues[0].message;
   return errors;
 }
 

@@ -1,7 +1,7 @@
 import { type Content, type Html, html } from '../http/html.js';
 import type { Notice, Session } from './session.js';
 import { STYLE_PATH } from './style.js';
-import { time } from './words.js';
+import { addressOf, time } from './words.js';
 
 /** The pages that every page leads to. */
 const SECTIONS = [
@@ -11,21 +11,18 @@ const SECTIONS = [
   ['statements', '/desk/statements', 'Statements'],
   ['search', '/desk/search', 'Search'],
 ] as const;
-export type Section = (typeof SECTIONS)[number][0];
 
-interface PageOptions {
+export interface Page {
   /** What tabs and screen readers say first. */
   readonly title: string;
-  /** Who is signed in; without it, nobody is. */
-  readonly session?: Session | undefined;
-  readonly place?: Section | undefined;
+  readonly place?: (typeof SECTIONS)[number][0];
   /** One narrow column, for forms. */
   readonly narrow?: boolean;
-  readonly main: Content;
+  readonly main: Html;
 }
 
-/** A complete HTML document, without scripts. */
-export function page({ title, session, place, narrow = false, main }: PageOptions): string {
+/** A complete HTML document, without scripts. @param session who is signed in */
+export function document({ title, place, narrow = false, main }: Page, session?: Session): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -48,9 +45,9 @@ ${session && navigation(session, place)}
 `.text;
 }
 
-function navigation({ name, csrf }: Session, place: Section | undefined): Html {
+function navigation({ name, csrf }: Session, place: Page['place']): Html {
   const link = ([key, address, text]: (typeof SECTIONS)[number]) =>
-    html`<li>${key === place ? html`<a href="${address}" aria-current="page">${text}</a>` : html`<a href="${address}">${text}</a>`}</li>`;
+    html`<li><a href="${address}"${key === place && html` aria-current="page"`}>${text}</a></li>`;
   return html`<nav aria-label="Desk"><ul>${SECTIONS.map(link)}</ul></nav>
 <div class="who"><span>Signed in as <strong>${name}</strong></span>
 <form class="inline" method="post" action="/desk/sign-out">${csrfField(csrf)}<button class="button plain">Sign out</button></form></div>`;
@@ -61,12 +58,51 @@ export function csrfField(token: string): Html {
   return html`<input type="hidden" name="csrf" value="${token}">`;
 }
 
-/** What the page has to say before anything else. Screen readers read it at once. */
+/** What a page has to say before anything else. Screen readers read it at once. */
 export function noticeBox(notice: Notice | undefined): Html | undefined {
   if (notice === undefined) return undefined;
   const title = { done: 'Done', refused: 'Refused: nothing was changed', unknown: 'Not known' }[notice.kind];
   const role = notice.kind === 'done' ? 'status' : 'alert';
   return html`<div class="notice ${notice.kind}" role="${role}"><strong>${title}</strong><p>${notice.text}</p>${notice.more}</div>`;
+}
+
+/** Says that a page lacks something. */
+export function incompleteBox(text: string): Html {
+  return html`<div class="notice" role="alert"><strong>Not complete</strong><p>${text}</p></div>`;
+}
+
+/** A part of a page with a heading of its own. */
+export function card(id: string, title: string, main: Content): Html {
+  return html`<section class="card" aria-labelledby="${id}"><h2 id="${id}">${title}</h2>${main}</section>`;
+}
+
+/** A list of boxes, or what to say where there is none. */
+export function boxes(items: readonly Html[], none?: string): Html {
+  if (items.length === 0 && none !== undefined) return html`<div class="card"><p>${none}</p></div>`;
+  return html`<ol class="list">${items.map((item) => html`<li class="item">${item}</li>`)}</ol>`;
+}
+
+/**
+ * The way through a list whose pages are found by cursors: none leads back but to the first.
+ *
+ * @param cursor where this page begins, empty for the first
+ * @param next where the next one does, if there is one
+ */
+export function pager(
+  path: string,
+  filter: Readonly<Record<string, string>>,
+  cursor: string,
+  next: string | undefined,
+): Html | undefined {
+  if (cursor === '' && next === undefined) return undefined;
+  return html`<nav class="pages" aria-label="Pages">
+${cursor !== '' && html`<a class="button plain" href="${addressOf(path, filter)}">Oldest payments</a>`}
+${next && html`<a class="button plain" href="${addressOf(path, { ...filter, cursor: next })}" rel="next">Newer payments</a>`}</nav>`;
+}
+
+/** A link to a form. */
+export function formLink(href: string, text: string, look: 'plain' | false = 'plain'): Html {
+  return html`<a class="button ${look}" href="${href}">${text}<span aria-hidden="true">&nbsp;…</span></a>`;
 }
 
 /** What is known of something, as a list of names and values; those without a value are left out. */
@@ -76,12 +112,7 @@ export function facts(rows: readonly (readonly [string, Content])[]): Html {
 }
 
 /** A page that says that something went wrong, and what to do. */
-export function errorPage(
-  title: string,
-  text: string,
-  session?: Session,
-  back: { readonly href: string; readonly text: string } = { href: '/desk', text: 'To the review queue' },
-): string {
+export function errorPage(title: string, text: string, back = { href: '/desk', text: 'To the review queue' }): Page {
   const main = html`<h1>${title}</h1><div class="card"><p>${text}</p><p><a class="button plain" href="${back.href}">${back.text}</a></p></div>`;
-  return page({ title, session, narrow: true, main });
+  return { title, narrow: true, main };
 }

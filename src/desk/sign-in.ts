@@ -15,7 +15,7 @@ import { ApiError, unauthenticated } from '../http/problem.js';
 import { recordOf } from '../http/request-log.js';
 import type { Sessions } from '../http/sessions.js';
 import type { ConnectApi, OperatorApi } from './api-client.js';
-import { csrfField, errorPage, page } from './page.js';
+import { csrfField, document, errorPage } from './page.js';
 import { newSession, type Session } from './session.js';
 
 /** Wrong keys of an address within a minute, after which others are refused late. */
@@ -111,7 +111,7 @@ function nextOf(address: string): string {
 }
 
 function refuseUnsafe(response: Response): void {
-  response.status(403).send(errorPage('The desk needs https', plainTextWarning('the desk')));
+  response.status(403).send(document(errorPage('The desk needs https', plainTextWarning('the desk'))));
 }
 
 /** Answers with the form, and a new token for it. */
@@ -133,5 +133,5 @@ ${error !== undefined && html`<span class="error" id="key-error" role="alert">${
 <div class="actions"><button class="button">Sign in</button></div>
 </form>
 <p class="quiet">Signed in already, and came from another site? <a href="${next}">Go on to the desk</a>.</p>`;
-  return page({ title: error === undefined ? 'Sign in' : 'Error: sign in', narrow: true, main });
+  return document({ title: error === undefined ? 'Sign in' : 'Error: sign in', narrow: true, main });
 }

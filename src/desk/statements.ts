@@ -1,10 +1,10 @@
 import { type Content, type Html, html } from '../http/html.js';
 import { dayAfter, dayOf, isDay } from '../payments/words/time.js';
 import type { Statement, StatementFormat, StatementList } from './api-client.js';
-import { csrfField, errorPage, facts, noticeBox, page } from './page.js';
+import { boxes, csrfField, errorPage, facts, incompleteBox, noticeBox } from './page.js';
 import { leaveNotice, type Session, takeNotice } from './session.js';
-import { type PageReply, requireValue, type Visit } from './visit.js';
-import { amount, badge, count, counted, paymentAddress, sentence, time } from './words.js';
+import { type Reply, requireValue, type Visit } from './visit.js';
+import { addressOf, amount, badge, count, counted, paymentAddress, searchAddress, sentence, time } from './words.js';
 
 type Difference = Statement['differences'][number];
 type ServiceStatement = Statement['services']['payout'];
@@ -16,8 +16,7 @@ const LIST_ADDRESS = '/desk/statements';
 
 const statementAddress = (date: string) => `${LIST_ADDRESS}/${encodeURIComponent(date)}`;
 
-const versionAddress = (date: string, version: number | string) =>
-  `${statementAddress(date)}?version=${encodeURIComponent(version)}`;
+const versionAddress = (date: string, version: number | string) => addressOf(statementAddress(date), { version });
 
 const allStatements = html`<a class="button plain" href="${LIST_ADDRESS}">All statements</a>`;
 
@@ -28,20 +27,20 @@ const TAKES = 'That takes from some seconds to an hour, depending on how many pa
 const latestDay = () => dayAfter(dayOf(Date.now()), -1);
 
 /** GET /desk/statements: the statements of days. */
-export async function statementsPage(visit: Visit): Promise<PageReply> {
+export async function statementsPage(visit: Visit): Promise<Reply> {
   const { session, api } = visit;
   const before = visit.query('before');
   const notice = takeNotice(session, LIST_ADDRESS);
-  const { data, hasMore } = requireValue(await api.statements({ before: before || undefined }));
+  const { data, hasMore } = requireValue(await api.statements({ before }));
   const last = data.at(-1);
   const main = html`
 <div class="title"><h1>Statements</h1>
 <p>What each day's payments came to, beside what the provider shows of it. A statement is made in the night that follows its day.</p></div>
 ${noticeBox(notice)}
 ${dateForm(session, notice !== undefined)}
-${data.length === 0 ? html`<div class="card"><p>There is none${before !== '' && ` before ${before}`}.</p></div>` : html`<ol class="list">${data.map((one) => html`<li class="item">${listed(one)}</li>`)}</ol>`}
-${hasMore && last && html`<nav class="pages" aria-label="Pages"><a class="button plain" href="${LIST_ADDRESS}?before=${encodeURIComponent(last.date)}" rel="next">Earlier</a></nav>`}`;
-  return { page: page({ title: 'Statements', session, place: 'statements', main }) };
+${boxes(data.map(listed), `There is none${before === '' ? '' : ` before ${before}`}.`)}
+${hasMore && last && html`<nav class="pages" aria-label="Pages"><a class="button plain" href="${addressOf(LIST_ADDRESS, { before: last.date })}" rel="next">Earlier</a></nav>`}`;
+  return { title: 'Statements', place: 'statements', main };
 }
 
 function listed({
@@ -76,7 +75,7 @@ ${about}
 }
 
 /** POST /desk/statements: has the statement of a day made, or made again. */
-export async function makeStatement(visit: Visit): Promise<PageReply> {
+export async function makeStatement(visit: Visit): Promise<Reply> {
   const { session, api } = visit;
   const date = visit.field('date').trim();
   const error = errorIn(date);
@@ -98,11 +97,11 @@ function errorIn(date: string): string | undefined {
 }
 
 /** GET /desk/statements/:date: what a day came to, and what differs. */
-export async function statementPage(visit: Visit): Promise<PageReply> {
+export async function statementPage(visit: Visit): Promise<Reply> {
   const { session, api } = visit;
   const [asked, wanted] = [visit.param('date'), visit.query('version')];
-  if (!isDay(asked)) return noDay(session);
-  const answer = await api.statement(asked, { version: wanted || undefined });
+  if (!isDay(asked)) return noDay();
+  const answer = await api.statement(asked, { version: wanted });
   if (answer.kind === 'problem' && answer.problem.code === 'not_found') {
     return missing(session, asked, wanted, answer.problem.beingMade === true);
   }
@@ -113,52 +112,52 @@ export async function statementPage(visit: Visit): Promise<PageReply> {
 <div class="title"><h1>Statement of ${date}</h1>
 <p>Version ${version}, made ${time(madeAt)}. The files have every payment.</p>
 <div class="actions"><a class="button" href="${fileAddress(date, 'csv', version)}">Download CSV</a><a class="button plain" href="${fileAddress(date, 'json', version)}">Download JSON</a></div></div>
-${!complete && html`<div class="notice" role="alert"><strong>Not complete</strong><p>The provider has not shown everything of the day: see &quot;Not covered&quot; below, for each service.</p></div>`}
+${!complete && incompleteBox('The provider has not shown everything of the day: see "Not covered" below, for each service.')}
 <section class="stack" aria-labelledby="differences"><h2 id="differences">${differences.length === 0 ? 'Nothing differs' : counted(differences.length, 'difference')}</h2>
 ${differences.length > shown.length && html`<p>These are the first ${count(MAX_SHOWN)}.</p>`}
-${shown.length > 0 && html`<ol class="list">${shown.map((one) => html`<li class="item">${differing(one)}</li>`)}</ol>`}
+${shown.length > 0 && boxes(shown.map(differing))}
 </section>
 <div class="columns">${serviceCard('Collections', services.collection)}${serviceCard('Payouts', services.payout)}</div>
 ${makeForm(session, date, AGAIN, 'Make it again')}
 <div class="actions">${version > 1 && html`<a class="button plain" href="${versionAddress(date, version - 1)}" rel="prev">Version ${version - 1}</a>`}${allStatements}</div>`;
-  return { page: page({ title: `Statement of ${date}`, session, place: 'statements', main }) };
+  return { title: `Statement of ${date}`, place: 'statements', main };
 }
 
 const AGAIN = html`<h2>Make it again</h2>
 <p>The provider is asked about the day once more, and the result is kept as the next version. This version stays. A balance that nobody could ask for at midnight stays unknown.</p>`;
 
 const fileAddress = (date: string, format: StatementFormat, version: number) =>
-  `${statementAddress(date)}/${format}?version=${version}`;
+  addressOf(`${statementAddress(date)}/${format}`, { version });
 
 /** GET /desk/statements/:date/csv, or /json: the statement as the API has written it, to save. */
-export function statementFile(format: StatementFormat): (visit: Visit) => Promise<PageReply> {
+export function statementFile(format: StatementFormat): (visit: Visit) => Promise<Reply> {
   return async (visit) => {
     const [date, version] = [visit.param('date'), visit.query('version')];
-    if (!isDay(date)) return noDay(visit.session);
-    const file = requireValue(await visit.api.statementFile(date, format, { version: version || undefined }));
+    if (!isDay(date)) return noDay();
+    const file = requireValue(await visit.api.statementFile(date, format, { version }));
     // Excel needs the byte order mark, which reading the answer has taken away.
     const whole = format === 'csv' ? `\ufeff${file}` : file;
     return { file: whole, name: `${['statement', date, version].filter(Boolean).join('-')}.${format}` };
   };
 }
 
-function noDay(session: Session): PageReply {
+function noDay(): Reply {
   const text = `The address has no day of the calendar, such as ${latestDay()}.`;
   const back = { href: LIST_ADDRESS, text: 'All statements' };
-  return { status: 404, page: errorPage('There is no such day', text, session, back) };
+  return { status: 404, ...errorPage('There is no such day', text, back) };
 }
 
 /**
  * Says that there is no such statement, and how to get it. A version that was asked for has this page until it is
  * there.
  */
-function missing(session: Session, date: string, version: string, isBeingMade: boolean): PageReply {
+function missing(session: Session, date: string, version: string, isBeingMade: boolean): Reply {
   const main = html`
 <div class="title"><h1>Statement of ${date}</h1></div>
 ${version === '' ? (isBeingMade ? BEING_MADE(date) : noneYet(session, date)) : notThereYet(date, version)}
 <div class="actions">${allStatements}</div>`;
   const title = `Statement of ${date}: not there yet`;
-  return { status: 404, page: page({ title, session, place: 'statements', narrow: true, main }) };
+  return { status: 404, title, place: 'statements', narrow: true, main };
 }
 
 const BEING_MADE = (date: string) =>
@@ -209,7 +208,7 @@ ${facts([
   ['Merchant', merchant],
   ['In Sanaga', ours],
   ['At the provider', theirs],
-  ['Transaction', transId && html`<a href="/desk/search?q=${encodeURIComponent(transId)}"><code>${transId}</code></a>`],
+  ['Transaction', transId && html`<a href="${searchAddress(transId)}"><code>${transId}</code></a>`],
   ['What was done', `${HANDLED[handling]}${problem === undefined ? '' : `: ${problem}`}.`],
 ])}`;
 }

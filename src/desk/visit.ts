@@ -1,5 +1,7 @@
 import type { Problem } from '../api/schemas/problem.js';
+import { type Html, html } from '../http/html.js';
 import type { Answer, OperatorApi } from './api-client.js';
+import type { Page } from './page.js';
 import type { Session } from './session.js';
 
 /** A request of an operator who is signed in. The form of a POST has been checked to be one of ours. */
@@ -14,11 +16,9 @@ export interface Visit {
   field(name: string): string;
 }
 
-/**
- * What a request is answered with: a page, where to go next, or a file to save under a name, whose end says what it is.
- */
-export type PageReply =
-  | { readonly page: string; readonly status?: number }
+/** Answers a request: a page, where to go next, or a file to save under a name, whose end says what it is. */
+export type Reply =
+  | (Page & { readonly status?: number })
   | { readonly to: string }
   | { readonly file: string; readonly name: string };
 
@@ -54,4 +54,9 @@ export async function partOf<T>(asked: Promise<Answer<T>>): Promise<Part<T>> {
   if (answer.problem.status === 401) throw new ProblemError(answer.problem);
   const { detail, code } = answer.problem;
   return { kind: 'missing', why: detail, code };
+}
+
+/** Shows a part, or says that it isn't known. */
+export function shown<T>(part: Part<T>, show: (value: T) => Html): Html {
+  return part.kind === 'ok' ? show(part.value) : html`<p class="differs">Not known. ${part.why}</p>`;
 }

@@ -1,5 +1,6 @@
 import { type Html, html } from '../http/html.js';
 import type { Force } from '../payments/words/decision.js';
+import { amountOf as amountWords, CURRENCY, xaf } from '../payments/words/limits.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../payments/words/time.js';
 import type { Payment, Proposed } from './api-client.js';
 
@@ -11,9 +12,16 @@ export function count(value: number): string {
 }
 
 /** An amount, such as `42,000 XAF`, which no line breaks. */
-export function amount(value: number, currency = 'XAF'): string {
-  return `${numbers.format(value)}\u00a0${currency}`;
+export function amount(value: number): string {
+  return unbroken(xaf(value));
 }
+
+/** What has moved or is to move and, where that differs, what was ordered. */
+export function amountOf(payment: Parameters<typeof amountWords>[0]): string {
+  return unbroken(amountWords(payment));
+}
+
+const unbroken = (text: string) => text.replaceAll(` ${CURRENCY}`, `\u00a0${CURRENCY}`);
 
 const dates = new Intl.DateTimeFormat('en-GB', {
   timeZone: 'Africa/Douala',
@@ -47,21 +55,13 @@ export function age(at: string): string {
   return duration(Math.max(0, Date.now() - Date.parse(at)));
 }
 
-type Named = Pick<Payment, 'kind' | 'amount' | 'amountPaid' | 'currency'> & {
-  readonly method?: Payment['method'];
-};
+type Named = Pick<Payment, 'kind' | 'amount' | 'amountPaid'> & { readonly method?: Payment['method'] };
 
 /** A payment by its kind and amount, such as `Payout of 42,000 XAF`. */
 export function nameOf({ kind, method, ...payment }: Named): string {
   const kinds = { link: 'Collection by link', direct: 'Direct collection' } as const;
   const name = kind === 'payout' ? 'Payout' : method === undefined ? 'Collection' : kinds[method];
   return `${name} of ${amountOf(payment)}`;
-}
-
-/** What has moved or is to move and, where that differs, what was ordered. */
-export function amountOf({ amount: ordered, amountPaid = ordered, currency }: Omit<Named, 'kind' | 'method'>): string {
-  const moved = amount(amountPaid, currency);
-  return amountPaid === ordered ? moved : `${moved} (ordered: ${amount(ordered, currency)})`;
 }
 
 /** The person on the other side, as far as the API names one. */
@@ -98,16 +98,24 @@ export function counted(many: number, one: string, several = `${one}s`): string 
   return `${count(many)} ${many === 1 ? one : several}`;
 }
 
-/** Which deliveries a page has: those that are still tried, or those that were given up. */
-export type DeliveriesOf = 'due' | 'abandoned';
-
-/** The address of the page of deliveries that begins at a cursor. */
-export function deliveriesAddress(which: DeliveriesOf, cursor = ''): string {
-  const path = which === 'due' ? '/desk/deliveries' : '/desk/deliveries/given-up';
-  return cursor === '' ? path : `${path}?cursor=${encodeURIComponent(cursor)}`;
+/** The page with an address that takes parameters; empty ones are left out. */
+export function addressOf(path: string, parameters: Readonly<Record<string, string | number | undefined>>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== undefined && value !== '') query.set(name, String(value));
+  }
+  return query.size === 0 ? path : `${path}?${query}`;
 }
 
 /** The address of a payment's page. */
 export function paymentAddress(id: string): string {
   return `/desk/payments/${encodeURIComponent(id)}`;
 }
+
+/** The address of a search. */
+export function searchAddress(wanted: string): string {
+  return addressOf('/desk/search', { q: wanted });
+}
+
+/** Says what the API means by `incomplete`. */
+export const INCOMPLETE = "The records can't be read at the moment: payments that Temporal has deleted are missing.";

@@ -1,0 +1,105 @@
+import { type Html, html } from '../http/html.js';
+import { type Force, overrulesAllOf } from '../payments/words/decision.js';
+import type { Payment, Proposed } from './api-client.js';
+import type { Action, Draft } from './draft.js';
+import type { Session } from './session.js';
+import { addressOf, amount, forcedWords, paymentAddress } from './words.js';
+
+/** What each decision is, for the person who makes it. */
+export const DECISIONS: Readonly<
+  Record<Action, { readonly name: string; readonly effect: string; readonly refusedWhen: string }>
+> = {
+  match: {
+    name: 'Match a transaction',
+    effect:
+      "The transaction that you name is this payment's. The payment goes on with it, and ends as it does. Nothing is sent.",
+    refusedWhen:
+      "the provider doesn't know the transaction; it belongs to another payment, or differs from the order; the provider doesn't say whose it is; or it moved no money, and another one did or still can.",
+  },
+  fail: {
+    name: 'Fail the payment',
+    effect:
+      'You say that no money has moved, and that none will. The payment is FAILED, and its merchant is told so. A link that could still be paid is ended first.',
+    refusedWhen: "the provider shows a transaction of the payment that isn't over.",
+  },
+  resend: {
+    name: 'Send it once more',
+    effect:
+      'There is no transaction, and the payment is sent to the provider again. If the first request was taken after all, the money moves twice.',
+    refusedWhen: 'the provider shows a transaction, or took the payment before.',
+  },
+  reject: {
+    name: 'Reject the decision',
+    effect:
+      'The decision is not carried out: what waits for a second person is void, and what waits to be sent once more is not sent. The payment is in REVIEW, and anybody may decide again.',
+    refusedWhen:
+      "no decision waits any more, there is new evidence, or it isn't known whether the provider has taken what was to be sent.",
+  },
+};
+
+/** How a draft stands beside the decision that waits on its payment, for the operator who makes it. */
+export interface Standing {
+  /** What somebody else has decided, if this operator, by deciding the same, carries it out. */
+  readonly first: Proposed | undefined;
+  /** Whether the decision that waits is this one, and this operator's own. */
+  readonly isOwn: boolean;
+  /** What the decision overrules: what the first person does, or what a refusal has named. */
+  readonly force: Force;
+  /** What the transaction of a match is of, where that is known to differ from the order, in XAF. */
+  readonly moving: number | undefined;
+}
+
+export function standingOf({ name }: Session, { review }: Payment, { action, fields, refusal }: Draft): Standing {
+  const { proposed } = review ?? {};
+  const isSame = proposed?.action === action && (action !== 'match' || proposed.transId === fields.transId);
+  const same = isSame ? proposed : undefined;
+  const refused = refusal?.force ?? false;
+  const forceOfSame = same?.overruled ?? same?.forced ?? false;
+  // To overrule a refusal is more than the first person has decided.
+  const isSecond = same !== undefined && same.by !== name && overrulesAllOf(forceOfSame, refused);
+  return {
+    first: isSecond ? same : undefined,
+    isOwn: same?.by === name,
+    force: isSecond ? forceOfSame : refused,
+    moving: action === 'match' ? (refusal?.transactionAmount ?? same?.transactionAmount) : undefined,
+  };
+}
+
+/** Whether an operator's own decision is this one already, and waits for somebody else. */
+export function isDecidedAlready(session: Session, payment: Payment, draft: Draft): boolean {
+  const { isOwn } = standingOf(session, payment, draft);
+  return isOwn && !payment.review?.proposed?.forced && draft.refusal === undefined;
+}
+
+/** Whether this operator, by rejecting the decision that waits, takes back an own one. */
+export function isWithdrawal({ name }: Session, payment: Payment, action: Action): boolean {
+  const by = payment.review?.proposed?.by ?? waitingResend(payment)?.by;
+  return action === 'reject' && by === name;
+}
+
+/** The decision by which a payment is sent once more, as long as it waits and nothing has left. */
+export function waitingResend({ resolution }: Payment): Payment['resolution'] {
+  return resolution?.revocable ? resolution : undefined;
+}
+
+/** Whether the review that was looked at isn't the payment's any more. */
+export function isOld(payment: Payment, action: Action, seen: string): boolean {
+  const number = reviewNumber(payment, action);
+  return number === undefined || String(number) !== seen;
+}
+
+/** The number of the review that a decision is on. To take a resend back is on the one that it was decided on. */
+export function reviewNumber(payment: Payment, action: Action): number | undefined {
+  return payment.review?.number ?? (action === 'reject' ? waitingResend(payment)?.review : undefined);
+}
+
+/** What one of two people has decided, without its end. */
+export function proposedWords({ action, transId, transactionAmount, by, ...rest }: Omit<Proposed, 'why' | 'at'>): Html {
+  return html`<strong>${by}</strong> has decided: ${DECISIONS[action].name}${transId && html` <code>${transId}</code>`}${transactionAmount !== undefined && ` of ${amount(transactionAmount)}`}${forcedWords(rest)}`;
+}
+
+/** The address of the form of a decision. @param transId the transaction that a match begins with */
+export function decisionAddress(payment: Payment, action: Action, transId?: string): string {
+  const review = reviewNumber(payment, action);
+  return addressOf(`${paymentAddress(payment.id)}/decide/${action}`, { review, transId });
+}
