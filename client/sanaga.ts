@@ -2,14 +2,7 @@ import { refuseNoObject, refuseNoSignal, refuseWrongMs, said } from './arguments
 import { ApiError, ConnectionError, UnexpectedResponseError, WaitTimeoutError } from './errors.js';
 import { type EventList, listEvents } from './event-list.js';
 import { listPayments, type PaymentList, type PaymentListOptions } from './payment-list.js';
-import {
-  type ApiRequest,
-  type ClientOptions,
-  createTransport,
-  pause,
-  type RequestOptions,
-  type Send,
-} from './transport.js';
+import { type ClientOptions, createTransport, pause, type RequestOptions, type Send } from './transport.js';
 import type {
   Balance,
   CollectionParams,
@@ -32,6 +25,7 @@ import type {
   UnacknowledgedParams,
   UnmatchedNotification,
 } from './types.js';
+import type { ApiRequest } from './write-request.js';
 
 export interface CreateOptions extends RequestOptions {
   /**

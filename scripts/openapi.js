@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises';
 import { clientTypes } from './client-types.js';
 
 const { routes } = await import('../lib/api/app.js');
-const { describeApi } = await import('../lib/api/openapi.js');
+const { describeApi } = await import('../lib/api/openapi/document.js');
 
 const write = (file, text) => writeFile(new URL(`../${file}`, import.meta.url), text);
 const document = describeApi(routes);

@@ -19,33 +19,34 @@ import { traceRequests } from '../http/request-traces.js';
 import { Shutdown, type UnparsedRequest } from '../http/server.js';
 import type { Merchant } from '../settings/merchants.js';
 import type { Tracing } from '../telemetry/tracing.js';
-import { describeApi, statusesOf } from './openapi.js';
-import { type ApiContext, type ApiProviders, mountRoutes, type Route } from './route.js';
+import type { ApiContext, ApiProviders } from './context.js';
+import { mountRoutes } from './mount-routes.js';
+import { describeApi } from './openapi/document.js';
+import { statusesOf } from './openapi/problems.js';
+import type { Route } from './route.js';
+import { getBalance, sharedBalance } from './routes/balance.js';
 import { createCollection, expireCollection } from './routes/collections.js';
-import { getErrors, getOpenApi, getReference, getReferenceScript } from './routes/documentation.js';
+import { getErrors } from './routes/errors-page.js';
 import { listEvents } from './routes/events.js';
+import { healthz, readyz, sharedReadiness } from './routes/health.js';
+import { listPayments } from './routes/list-payments.js';
 import {
   listAbandonedNotifications,
   listDueNotifications,
   listNotifications,
   resendNotification,
 } from './routes/notifications.js';
-import {
-  getBalance,
-  getKey,
-  healthz,
-  listUnmatched,
-  readyz,
-  sharedBalance,
-  sharedReadiness,
-} from './routes/operations.js';
-import { getPayment, listPayments, refreshPayment, resolvePayment } from './routes/payments.js';
+import { getKey, listUnmatched } from './routes/operations.js';
+import { getPayment, refreshPayment } from './routes/payments.js';
 import { cancelPayout, createPayout } from './routes/payouts.js';
 import { getProviderRecords } from './routes/provider-records.js';
 import { countUnparsed, providerWebhook } from './routes/provider-webhook.js';
+import { getOpenApi, getReference, getReferenceScript } from './routes/reference.js';
+import { resolvePayment } from './routes/resolve-payment.js';
 import { listReviews } from './routes/reviews.js';
-import { getStatement, listStatements, makeStatement, measureStatements } from './routes/statements.js';
+import { getStatement, listStatements, makeStatement } from './routes/statements.js';
 import { getTimeline } from './routes/timeline.js';
+import { measureStatements } from './statement-metrics.js';
 
 /** Every route of the API. */
 export const routes: readonly Route[] = [

@@ -5,7 +5,7 @@ import { toApiError } from '../../client/errors.js';
 import * as client from '../../client/index.js';
 import { VERSION } from '../../client/transport.js';
 import { routes } from '../../src/api/app.js';
-import { toCursor } from '../../src/api/routes/payments.js';
+import { toCursor } from '../../src/api/cursor.js';
 import { PROBLEMS } from '../../src/http/problem.js';
 import { paymentId } from '../support/orders.js';
 

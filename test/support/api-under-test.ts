@@ -4,7 +4,7 @@ import type { WorkflowClientInterceptor } from '@temporalio/client';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { type AppOptions, createApi } from '../../src/api/app.js';
-import type { ApiProviders } from '../../src/api/route.js';
+import type { ApiProviders } from '../../src/api/context.js';
 import { Shutdown, serve } from '../../src/http/server.js';
 import type { PaymentTerms } from '../../src/payments/words/order.js';
 import { sha256Of } from '../../src/settings/api-keys.js';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020, type AnySchema } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { routes } from '../../src/api/app.js';
-import { openApiPath } from '../../src/api/openapi.js';
+import { openApiPath } from '../../src/api/openapi/document.js';
 
 /** The OpenAPI document as it is committed. A test of its own holds it to what the API serves. */
 const document = JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'));

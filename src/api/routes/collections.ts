@@ -9,17 +9,9 @@ import { phoneMediumSchema } from '../../provider/schemas.js';
 import { PLAIN_LINE } from '../../text/visible-text.js';
 import { authenticatedRoute } from '../route.js';
 import { paymentSchema } from '../schemas/payment.js';
-import {
-  amount,
-  createPayment,
-  creationProblems,
-  creationResponses,
-  idempotencyKey,
-  NOT_PLAIN,
-  name,
-  orderFields,
-  phone,
-} from './create-payment.js';
+import { createPayment, creationProblems, creationResponses } from './create-payment.js';
+import { idempotencyKey } from './idempotency.js';
+import { amount, NOT_PLAIN, name, orderFields, phone } from './order-fields.js';
 import { actorOf, ownPayment, refusal, viewerOf } from './payment-resource.js';
 
 /**
@@ -151,16 +143,7 @@ export const expireCollection = authenticatedRoute({
       schema: paymentSchema,
     },
   },
-  problems: [
-    'not_found',
-    'not_a_link',
-    'not_expirable',
-    'not_initiated',
-    'too_many_requests',
-    'temporarily_unavailable',
-    'records_unavailable',
-    'record_unreadable',
-  ],
+  problems: ['not_a_link', 'not_expirable', 'not_initiated', 'too_many_requests'],
   scopes: ['collections'],
   async handle(request, context) {
     if (request.params.id?.startsWith(PAYMENT_ID_PREFIX.payout)) throw otherKind('payout');

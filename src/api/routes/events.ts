@@ -3,10 +3,11 @@ import { askRecords } from '../../engine/recorded-payments.js';
 import { isOperator } from '../../http/auth.js';
 import { invalidRequest, noRecords } from '../../http/problem.js';
 import { PAYMENT_EVENT_TYPES } from '../../payments/words/payment.js';
+import { cursorOf, NO_CURSOR } from '../cursor.js';
+import { merchantName, time, wholeNumber } from '../parameters.js';
 import { authenticatedRoute } from '../route.js';
 import { eventPageSchema } from '../schemas/event.js';
 import { ownerOf, viewerOf } from './payment-resource.js';
-import { cursorOf, merchantName, NO_CURSOR, time, wholeNumber } from './payments.js';
 
 const PAGE_SIZE = 100;
 

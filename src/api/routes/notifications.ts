@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { updateOrReopen } from '../../engine/reopen-payment.js';
 import { failureTypeOf, type WaitResult } from '../../engine/temporal-calls.js';
 import { listUnacknowledged, readNotifications, type Unacknowledging } from '../../engine/unacknowledged.js';
+import type { UpdateContext } from '../../engine/update-payment.js';
 import { noSuchNotification, temporarilyUnavailable } from '../../http/problem.js';
 import type { Actor } from '../../payments/machine/events.js';
 import {
@@ -14,11 +15,12 @@ import { CURRENCY } from '../../payments/words/limits.js';
 import type { PaymentId } from '../../payments/words/payment-id.js';
 import { isoTime } from '../../payments/words/time.js';
 import { type PaymentResult, resendNotificationUpdate } from '../../workflows/messages.js';
-import { type ApiContext, authenticatedRoute } from '../route.js';
+import { cursor, toCursor } from '../cursor.js';
+import { wholeNumber } from '../parameters.js';
+import { authenticatedRoute } from '../route.js';
 import { type DeliveryResource, notificationListSchema, unacknowledgedListSchema } from '../schemas/notification.js';
 import { paymentSchema } from '../schemas/payment.js';
 import { actorOf, ownPayment, viewerOf } from './payment-resource.js';
-import { cursorOf, readCursor, toCursor, wholeNumber } from './payments.js';
 
 export const listNotifications = authenticatedRoute({
   method: 'get',
@@ -27,7 +29,6 @@ export const listNotifications = authenticatedRoute({
   operationId: 'listNotifications',
   tag: 'Notifications',
   responses: { 200: { description: 'The notifications, oldest first.', schema: notificationListSchema } },
-  problems: ['not_found', 'temporarily_unavailable', 'records_unavailable', 'record_unreadable'],
   scopes: ['read', 'review'],
   async handle(request, context) {
     const found = await ownPayment(context, request);
@@ -93,7 +94,7 @@ function unacknowledgedRoute(
     scopes: ['review'],
     query: z.strictObject({
       limit: wholeNumber({ min: 1, max: MAX_ASKED, fallback: MAX_ASKED }).describe('Payments to ask'),
-      cursor: cursorOf(readCursor).optional().describe('The `nextCursor` of the previous page, unchanged'),
+      cursor,
     }),
     async handle({ query: { limit, cursor: after } }, context) {
       const { data, last, ...rest } = await listUnacknowledged(context, which, limit, after);
@@ -135,14 +136,7 @@ export const resendNotification = authenticatedRoute({
       schema: paymentSchema,
     },
   },
-  problems: [
-    'not_found',
-    'no_such_notification',
-    'too_many_requests',
-    'temporarily_unavailable',
-    'records_unavailable',
-    'record_unreadable',
-  ],
+  problems: ['no_such_notification', 'too_many_requests'],
   scopes: ['read', 'review'],
   async handle(request, context) {
     const found = await ownPayment(context, request);
@@ -158,7 +152,7 @@ export const resendNotification = authenticatedRoute({
  *
  * @throws {ApiError} `no_such_notification`, `too_many_requests`, `temporarily_unavailable`.
  */
-async function resend(context: ApiContext, id: PaymentId, number: number, by: Actor): Promise<PaymentResult> {
+async function resend(context: UpdateContext, id: PaymentId, number: number, by: Actor): Promise<PaymentResult> {
   let answer: WaitResult<PaymentResult>;
   try {
     answer = await updateOrReopen(context, id, {

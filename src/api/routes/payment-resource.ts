@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type FoundPayment, findPayment } from '../../engine/find-payment.js';
+import { type FoundPayment, findPayment, type ReadContext } from '../../engine/find-payment.js';
 import type { RefusalCode } from '../../engine/update-payment.js';
 import { type Caller, isOperator, maySee } from '../../http/auth.js';
 import { DESK_AGENT } from '../../http/browser.js';
@@ -9,7 +9,8 @@ import { forMerchant } from '../../payments/views/to-payment.js';
 import type { Payment } from '../../payments/words/payment.js';
 import { parsePaymentId } from '../../payments/words/payment-id.js';
 import type { RefusalDetails } from '../../workflows/messages.js';
-import type { ApiContext, AuthenticatedRequest } from '../route.js';
+import type { ApiContext } from '../context.js';
+import type { AuthenticatedRequest } from '../route.js';
 import type { PaymentResource } from '../schemas/payment.js';
 
 /**
@@ -33,7 +34,7 @@ const NOT_FOUND_AFTER_MS = 100;
  * @throws {ApiError} `not_found`, also for another merchant's payment; `temporarily_unavailable`.
  */
 export async function ownPayment(
-  context: ApiContext,
+  context: ReadContext,
   { params, record, caller }: AuthenticatedRequest<unknown, unknown>,
 ): Promise<FoundPayment> {
   const id = parsePaymentId(params.id);

@@ -6,16 +6,9 @@ import { PAYMENT_ID_PREFIX, type PaymentId } from '../../payments/words/payment-
 import { mediumSchema } from '../../provider/schemas.js';
 import { authenticatedRoute } from '../route.js';
 import { paymentSchema } from '../schemas/payment.js';
-import {
-  amount,
-  createPayment,
-  creationProblems,
-  creationResponses,
-  idempotencyKey,
-  name,
-  orderFields,
-  phone,
-} from './create-payment.js';
+import { createPayment, creationProblems, creationResponses } from './create-payment.js';
+import { idempotencyKey } from './idempotency.js';
+import { amount, name, orderFields, phone } from './order-fields.js';
 import { actorOf, ownPayment, refusal, viewerOf } from './payment-resource.js';
 
 /**
@@ -104,14 +97,7 @@ export const cancelPayout = authenticatedRoute({
     },
     202: { description: 'The payout is being sent at this moment: read it later.', schema: paymentSchema },
   },
-  problems: [
-    'not_found',
-    'not_cancelable',
-    'too_many_requests',
-    'temporarily_unavailable',
-    'records_unavailable',
-    'record_unreadable',
-  ],
+  problems: ['not_cancelable', 'too_many_requests'],
   scopes: ['payouts'],
   async handle(request, context) {
     if (request.params.id?.startsWith(PAYMENT_ID_PREFIX.collection)) throw otherKind('collection');

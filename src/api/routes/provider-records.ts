@@ -1,10 +1,12 @@
 import { readPayment } from '../../engine/find-payment.js';
 import { StoppedError } from '../../engine/provider-records.js';
+import type { UpdateContext } from '../../engine/update-payment.js';
 import type { ListAnswer, NoAnswer, StatusAnswer } from '../../payments/words/outcome.js';
 import type { Payment } from '../../payments/words/payment.js';
 import { isoTime } from '../../payments/words/time.js';
 import type { Answered, ProviderView } from '../../workflows/messages.js';
-import { type ApiContext, authenticatedRoute } from '../route.js';
+import type { ApiContext } from '../context.js';
+import { authenticatedRoute } from '../route.js';
 import { type ProviderRecordsResource, providerRecordsSchema } from '../schemas/provider.js';
 import { ownPayment } from './payment-resource.js';
 
@@ -26,7 +28,7 @@ export const getProviderRecords = authenticatedRoute({
       schema: providerRecordsSchema,
     },
   },
-  problems: ['not_found', 'too_many_requests', 'temporarily_unavailable', 'records_unavailable', 'record_unreadable'],
+  problems: ['too_many_requests'],
   scopes: ['review'],
   async handle(request, context) {
     const found = await ownPayment(context, request);
@@ -44,7 +46,10 @@ export const getProviderRecords = authenticatedRoute({
 });
 
 /** What the provider shows, or why it isn't known. */
-async function lookAt(context: ApiContext, { id, transId }: Pick<Payment, 'id' | 'transId'>): Promise<ProviderView> {
+async function lookAt(
+  context: UpdateContext & Pick<ApiContext, 'providerRecords'>,
+  { id, transId }: Pick<Payment, 'id' | 'transId'>,
+): Promise<ProviderView> {
   let reason = 'no answer within 5 seconds';
   try {
     const view = await context.providerRecords.look(context, id);

@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { deliverHint, dropMatched, type HintDelivery, keepUnmatched } from '../../engine/provider-notifications.js';
+import {
+  deliverHint,
+  dropMatched,
+  type HintContext,
+  type HintDelivery,
+  keepUnmatched,
+} from '../../engine/provider-notifications.js';
 import { findForHint } from '../../engine/visibility.js';
 import { sameSecret } from '../../http/auth.js';
 import { MAX_BODY_BYTES } from '../../http/body.js';
@@ -9,7 +15,8 @@ import type { UnparsedRequest } from '../../http/server.js';
 import { IDENTIFIER_PATTERN } from '../../payments/words/limits.js';
 import { type Named, readNotification, readQuery } from '../../provider/notification.js';
 import type { UnmatchedNotification } from '../../workflows/messages.js';
-import { type ApiContext, type ApiRequest, publicRoute } from '../route.js';
+import type { ApiContext } from '../context.js';
+import { type ApiRequest, publicRoute } from '../route.js';
 
 /** Key of the limit that all unmatched notifications share. No payment or transaction can have this key. */
 const UNMATCHED = ' ';
@@ -28,6 +35,8 @@ const MAX_UNREAD = 1_000;
  * Temporal ends one with a history of 50 MB: it must have refused more signals by then.
  */
 const MAX_UNREAD_BYTES = 3_000;
+
+type WebhookContext = HintContext & Pick<ApiContext, 'limits' | 'early' | 'metrics'>;
 
 /**
  * Receives the provider's notifications. They carry no credential, so the address contains a secret. They are only
@@ -72,7 +81,7 @@ const RESULTS: Readonly<Record<string, WebhookResult>> = {
   too_many_notifications: 'throttled',
 };
 
-function count({ record }: ApiRequest, { metrics }: ApiContext, result: WebhookResult): void {
+function count({ record }: ApiRequest, { metrics }: Pick<ApiContext, 'metrics'>, result: WebhookResult): void {
   record.result = result;
   metrics.countWebhook(result);
 }
@@ -95,7 +104,7 @@ export function countUnparsed(
   logger.warn({ code, caller: address, result }, 'a notification could not be read as HTTP');
 }
 
-async function take(request: ApiRequest, context: ApiContext): Promise<void> {
+async function take(request: ApiRequest, context: WebhookContext): Promise<void> {
   const headers = {
     contentType: request.headers('content-type').at(0),
     contentEncoding: request.headers('content-encoding').join(','),
@@ -124,7 +133,7 @@ async function take(request: ApiRequest, context: ApiContext): Promise<void> {
 }
 
 /** Keeps a notification that can't be read, for an operator. */
-async function keepUnread(request: ApiRequest, context: ApiContext, text: string): Promise<void> {
+async function keepUnread(request: ApiRequest, context: WebhookContext, text: string): Promise<void> {
   await context.limits.hints.pass(UNREAD);
   await keepUnmatched(context, { at: new Date().toISOString(), unread: beginningOf(text) });
   count(request, context, 'malformed');
@@ -137,7 +146,7 @@ function beginningOf(text: string): string {
   return isShort ? beginning : beginning.slice(0, MAX_UNREAD_BYTES / 6).toWellFormed();
 }
 
-async function takeOne(request: ApiRequest, context: ApiContext, named: Named): Promise<WebhookResult> {
+async function takeOne(request: ApiRequest, context: WebhookContext, named: Named): Promise<WebhookResult> {
   const { transId, paymentId } = named;
   try {
     await context.limits.hints.pass(paymentId ?? `transaction ${transId}`);
@@ -164,7 +173,7 @@ async function takeOne(request: ApiRequest, context: ApiContext, named: Named): 
 }
 
 /** Gives a notification that is kept to its payment once that is known. */
-function awaitPayment(context: ApiContext, named: Named, kept: UnmatchedNotification): void {
+function awaitPayment(context: WebhookContext, named: Named, kept: UnmatchedNotification): void {
   context.early.add(async () => {
     if ((await give(context, named)) === 'unknown') return false;
     await dropMatched(context, kept);
@@ -180,7 +189,7 @@ function awaitPayment(context: ApiContext, named: Named, kept: UnmatchedNotifica
  * @throws {ApiError} `too_many_notifications`, `temporarily_unavailable`, `records_unavailable`.
  */
 async function give(
-  context: ApiContext,
+  context: WebhookContext,
   { paymentId, transId, status }: Named,
   request?: ApiRequest,
 ): Promise<HintDelivery> {
@@ -198,7 +207,7 @@ async function give(
 }
 
 /** Keeps a notification that a limit has refused, for an operator, unless it is kept already. */
-async function keepRefused(context: ApiContext, named: Named): Promise<UnmatchedNotification | undefined> {
+async function keepRefused(context: WebhookContext, named: Named): Promise<UnmatchedNotification | undefined> {
   const { kept } = context.limits;
   const { transId = '', status = '', paymentId = '', externalId = '' } = named;
   const refused = { transId, status, payment: paymentId || externalId || transId };

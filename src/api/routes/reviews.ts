@@ -3,10 +3,11 @@ import { listPayments } from '../../engine/list-payments.js';
 import { countPayments } from '../../engine/oldest-first.js';
 import { visibilityQuery } from '../../engine/visibility.js';
 import { PAYMENT_KINDS } from '../../payments/words/payment-id.js';
+import { cursor, toCursor } from '../cursor.js';
+import { limit, merchantName } from '../parameters.js';
 import { authenticatedRoute } from '../route.js';
 import { reviewPageSchema } from '../schemas/payment.js';
 import { viewerOf } from './payment-resource.js';
-import { cursorOf, limit, merchantName, readCursor, toCursor } from './payments.js';
 
 /** So that an operator decides first what has waited longest. */
 export const listReviews = authenticatedRoute({
@@ -24,7 +25,7 @@ export const listReviews = authenticatedRoute({
     merchant: merchantName.optional().describe('The payments of one merchant'),
     kind: z.enum(PAYMENT_KINDS).optional(),
     limit,
-    cursor: cursorOf(readCursor).optional().describe('The `nextCursor` of the previous page, unchanged'),
+    cursor,
   }),
   async handle({ query, caller }, context) {
     const { merchant: owner, kind, limit: pageSize, cursor: after } = query;

@@ -1,16 +1,13 @@
 import type { Client } from '@temporalio/client';
-import { Gauge, type Registry } from 'prom-client';
 import { z } from 'zod';
-import { askRecords, type RecordsContext } from '../../engine/recorded-payments.js';
-import { shareAnswers } from '../../engine/shared-answers.js';
+import { askRecords } from '../../engine/recorded-payments.js';
 import { callTemporal } from '../../engine/temporal-calls.js';
 import { isOperator } from '../../http/auth.js';
 import { ApiError, noRecords, recordUnreadable } from '../../http/problem.js';
 import { dayAfter, HOUR_MS, isDay, startOf } from '../../payments/words/time.js';
 import { type Statement, statementOf } from '../../reconciliation/statement.js';
-import { RecordsUnavailableError } from '../../records/database.js';
 import type { Records } from '../../records/records.js';
-import type { Statements, StatementsState } from '../../records/statements.js';
+import type { Statements } from '../../records/statements.js';
 import { UnreadableRecordError } from '../../records/versioned-json.js';
 import {
   MAX_STATEMENT_RUN,
@@ -18,9 +15,9 @@ import {
   type StatementInput,
   statementWorkflowId,
 } from '../../workflows/messages.js';
+import { wholeNumber } from '../parameters.js';
 import { authenticatedRoute } from '../route.js';
 import { statementListSchema, statementRequestSchema, statementSchema } from '../schemas/statement.js';
-import { wholeNumber } from './payments.js';
 import { statementCsv } from './statement-csv.js';
 import { statementJson } from './statement-json.js';
 
@@ -205,51 +202,4 @@ async function start(client: Client, taskQueue: string, date: string): Promise<v
 function statementsIn(records: Records | undefined): Statements {
   if (records === undefined) throw noRecords('statements');
   return records.statements;
-}
-
-/**
- * Adds the gauges of the latest day's statement to a registry. They are `NaN` while there is nothing to be said:
- * without records, while these can't be read, and before the first payment.
- */
-export function measureStatements(registry: Registry, { records }: RecordsContext): void {
-  const registers = [registry];
-  // All gauges are read at once.
-  const read = shareAnswers(() => stateOf(records), 0);
-  new Gauge({
-    name: 'sanaga_statement_age_seconds',
-    help: 'How long ago the latest day ended that has a statement, between 3 and 28 hours when all is well; without any, since the first payment, or since there are records if that is later. NaN without records. Every API process shows the same: take the minimum',
-    registers,
-    async collect() {
-      const { latest, dueSince = Number.NaN } = await read();
-      const covered = latest === undefined ? Number.NEGATIVE_INFINITY : startOf(dayAfter(latest.date));
-      this.set((Date.now() - Math.max(covered, dueSince)) / 1_000);
-    },
-  });
-  new Gauge({
-    name: 'sanaga_statement_differences',
-    help: "The differences of the latest day's statement, by its latest version, payments in REVIEW among them; NaN without one",
-    registers,
-    async collect() {
-      this.set((await read()).latest?.differences ?? Number.NaN);
-    },
-  });
-  new Gauge({
-    name: 'sanaga_statement_complete',
-    help: "1 when the latest day's statement covers all that the provider has of it, 0 when it has gaps; NaN without one",
-    registers,
-    async collect() {
-      const { latest } = await read();
-      this.set(latest === undefined ? Number.NaN : Number(latest.complete));
-    },
-  });
-}
-
-async function stateOf(records: Records | undefined): Promise<StatementsState> {
-  const nothing = { latest: undefined, dueSince: undefined };
-  try {
-    return (await records?.statements.state()) ?? nothing;
-  } catch (error) {
-    if (!(error instanceof RecordsUnavailableError)) throw error;
-    return nothing;
-  }
 }

@@ -30,7 +30,6 @@ export const getTimeline = authenticatedRoute({
   operationId: 'getTimeline',
   tag: 'Payments',
   responses: { 200: { description: 'Every step, oldest first.', schema: timelineSchema } },
-  problems: ['not_found', 'temporarily_unavailable', 'records_unavailable', 'record_unreadable'],
   scopes: ['read', 'review'],
   async handle(request, context) {
     const found = await ownPayment(context, request);

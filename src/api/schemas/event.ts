@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PAYMENT_EVENT_TYPES } from '../../payments/words/payment.js';
 import { described, time } from './fields.js';
-import { examplePayment, paymentId, paymentSchema } from './payment.js';
+import { paymentId, paymentSchema } from './payment.js';
 
 const feedEventSchema = z
   .object({
@@ -32,20 +32,4 @@ export const eventPageSchema = z
   })
   .meta({
     id: 'EventPage',
-    examples: [
-      {
-        data: [
-          {
-            id: 'evt_col_2775d55233b9d4be2a8db3491967ed92_succeeded_1',
-            type: 'payment.succeeded',
-            timestamp: '2026-11-21T08:20:34.191Z',
-            paymentId: 'col_2775d55233b9d4be2a8db3491967ed92',
-            data: { ...examplePayment, status: 'SUCCESSFUL', final: true },
-          },
-        ],
-        hasMore: false,
-        nextCursor: 'MTcx',
-        completeUntil: '2026-11-21T08:20:30.000Z',
-      },
-    ],
   });

@@ -38,19 +38,6 @@ const notificationSchema = z
 export const notificationListSchema = z.object({ data: z.array(notificationSchema) }).meta({
   id: 'NotificationList',
   description: "A payment's notifications, oldest first. At least the latest 50 are kept",
-  examples: [
-    {
-      data: [
-        {
-          number: 1,
-          id: 'evt_col_2775d55233b9d4be2a8db3491967ed92_succeeded_1',
-          type: 'payment.succeeded',
-          at: '2026-11-21T08:20:34.191Z',
-          delivery: { status: 'delivered', at: '2026-11-21T08:20:34.402Z' },
-        },
-      ],
-    },
-  ],
 });
 
 /** The body of a notification to the merchant. */

@@ -67,14 +67,4 @@ export const balanceSchema = z
   })
   .meta({
     id: 'Balance',
-    examples: [
-      {
-        object: 'balance',
-        service: 'payout',
-        serviceName: 'Shop payouts',
-        balance: 8_850_786,
-        currency: 'XAF',
-        asOf: '2026-11-21T08:20:32.843Z',
-      },
-    ],
   });

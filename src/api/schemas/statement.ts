@@ -45,21 +45,6 @@ export const statementListSchema = z
   })
   .meta({
     id: 'StatementList',
-    examples: [
-      {
-        data: [
-          {
-            date: '2026-11-21',
-            version: 1,
-            madeAt: '2026-11-22T02:00:07.312Z',
-            complete: true,
-            payments: 214,
-            differences: 1,
-          },
-        ],
-        hasMore: false,
-      },
-    ],
   });
 
 const sumSchema = schemaOf<Sum>()({
@@ -177,5 +162,4 @@ export const statementRequestSchema = z
   })
   .meta({
     id: 'StatementBeingMade',
-    examples: [{ object: 'statement_request', date: '2026-11-21', version: 2 }],
   });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { collectionBody, expiresIn, toCollectionOrder } from '../../../src/api/routes/collections.js';
-import { fingerprint, idempotencyKey, phone } from '../../../src/api/routes/create-payment.js';
+import { fingerprint, idempotencyKey } from '../../../src/api/routes/idempotency.js';
+import { phone } from '../../../src/api/routes/order-fields.js';
 import { payoutBody, toPayoutOrder } from '../../../src/api/routes/payouts.js';
 import { randomPaymentId } from '../../../src/payments/words/derive-payment-id.js';
 import { KEYS, useApi } from '../../support/api-under-test.js';

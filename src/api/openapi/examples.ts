@@ -1,6 +1,6 @@
-import { CURRENCY } from '../payments/words/limits.js';
-import type { PaymentEventType } from '../payments/words/payment.js';
-import { examplePayment } from './schemas/payment.js';
+import { CURRENCY } from '../../payments/words/limits.js';
+import type { PaymentEventType } from '../../payments/words/payment.js';
+import { examplePayment } from '../schemas/payment.js';
 
 /**
  * What each call answers, for the reference: the same few payments in all of them. Without an example, the reference
@@ -353,3 +353,6 @@ export const exampleOfWebhook = (type: PaymentEventType) => {
   const data = TOLD[type];
   return { type, timestamp: 'updatedAt' in data ? data.updatedAt : updatedAt, merchant: 'shop', data };
 };
+
+/** One example, by a name: RapiDoc makes up its own in place of one that is in `example`. */
+export const shown = (value: unknown) => (value === undefined ? undefined : { example: { value } });

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import type { Place } from '../engine/places.js';
+import { parsePaymentId } from '../payments/words/payment-id.js';
+
+/** The latest time that there is a `Date` of, in ms since the epoch. */
+const MAX_TIME_MS = 8_640_000_000_000_000;
+
+const placeSchema = z.tuple([z.int().nonnegative().max(MAX_TIME_MS), z.string()]);
+
+/** A place in a list as an opaque string, which callers return unchanged. */
+export function toCursor({ createdAt, id }: Place): string {
+  return Buffer.from(JSON.stringify([createdAt, id])).toString('base64url');
+}
+
+/** The place that a cursor stands for; `undefined` when it isn't a valid cursor. */
+export function readCursor(cursor: string): Place | undefined {
+  const [createdAt, text] = decode(cursor) ?? [];
+  const id = parsePaymentId(text);
+  if (createdAt === undefined || id === undefined) return undefined;
+  const place = { createdAt, id };
+  // Base64 can encode one place in several ways; only the canonical one is accepted.
+  return toCursor(place) === cursor ? place : undefined;
+}
+
+function decode(cursor: string): z.infer<typeof placeSchema> | undefined {
+  try {
+    return placeSchema.safeParse(JSON.parse(Buffer.from(cursor, 'base64url').toString())).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Characters of a cursor; none of ours has half as many. */
+const MAX_CURSOR_LENGTH = 400;
+
+export const NO_CURSOR = 'must be the nextCursor of another page, unchanged';
+
+/** The cursor of a list, whose meaning `read` finds; `undefined` is none. */
+export function cursorOf<T>(read: (cursor: string) => T | undefined) {
+  return z
+    .string()
+    .max(MAX_CURSOR_LENGTH, { error: NO_CURSOR, abort: true })
+    .transform((given, context) => {
+      const found = read(given);
+      if (found !== undefined) return found;
+      context.addIssue({ code: 'custom', message: NO_CURSOR });
+      return z.NEVER;
+    });
+}
+
+/** A place in a list of payments. */
+export const cursor = cursorOf(readCursor).optional().describe('The `nextCursor` of the previous page, unchanged');

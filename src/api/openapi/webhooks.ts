@@ -1,0 +1,68 @@
+import type { PaymentEventType } from '../../payments/words/payment.js';
+import { paymentEventSchema } from '../schemas/notification.js';
+import { exampleOfWebhook, shown } from './examples.js';
+import type { JsonObject, SchemaComponents } from './schema-components.js';
+
+const EVENTS: Readonly<Record<PaymentEventType, string>> = {
+  'payment.succeeded': 'The payment is SUCCESSFUL',
+  'payment.failed': 'The payment is FAILED and final',
+  'payment.expired': 'The link is EXPIRED',
+  'payment.attempt_failed': 'The payer of a link tried to pay and failed; they can try again',
+  'payment.review':
+    'An operator has to look into the payment; an outcome follows. After an outcome, it means that this outcome is in doubt again',
+};
+
+const WEBHOOK_HEADERS = [
+  {
+    name: 'webhook-id',
+    description: 'The same for every attempt: remember the ids that you have processed',
+    schema: { type: 'string' },
+    example: 'evt_col_2775d55233b9d4be2a8db3491967ed92_succeeded_1',
+  },
+  {
+    name: 'webhook-timestamp',
+    description: 'When this attempt was made, in seconds since 1970',
+    schema: { type: 'integer' },
+    example: 1_795_249_234,
+  },
+  {
+    name: 'webhook-signature',
+    description:
+      'Signatures of `{webhook-id}.{webhook-timestamp}.{body}` by HMAC-SHA256, separated by spaces. While the secret is being changed there are two: one valid signature is enough',
+    schema: { type: 'string' },
+    example: 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
+  },
+].map((header) => ({ ...header, in: 'header', required: true }));
+
+export function describeWebhooks(schemas: SchemaComponents): Record<string, JsonObject> {
+  const events = Object.entries(EVENTS) as [PaymentEventType, string][];
+  return Object.fromEntries(
+    events.map(([type, summary]) => [
+      type,
+      {
+        post: {
+          operationId: type.replace(/[._](\w)/g, (_, letter: string) => letter.toUpperCase()),
+          summary,
+          description:
+            'Sent to your webhook address in the format of [Standard Webhooks](https://www.standardwebhooks.com). Verify the signature of the raw body. What you do not acknowledge within 5 seconds is sent again, for 72 hours.',
+          tags: ['Notifications'],
+          security: [],
+          parameters: WEBHOOK_HEADERS,
+          requestBody: {
+            required: true,
+            content: {
+              'application/json': {
+                schema: schemas.use(paymentEventSchema(type), 'output'),
+                examples: shown(exampleOfWebhook(type)),
+              },
+            },
+          },
+          responses: {
+            '2XX': { description: 'You have taken it.' },
+            default: { description: 'Anything else, also a redirect: it is sent again.' },
+          },
+        },
+      },
+    ]),
+  );
+}

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { isDay, startOf } from '../payments/words/time.js';
+
+/** Query parameters that several routes take. */
+
+/** A parameter that is a number. */
+export const wholeNumber = (range: { min: number; max: number; fallback: number; unit?: string }) => {
+  const { min, max, fallback, unit = '' } = range;
+  const message = `must be a whole number${unit} from ${min} to ${max}`;
+  return z
+    .string()
+    .regex(/^[0-9]{1,9}$/, { error: message, abort: true })
+    .refine((text) => Number(text) >= min && Number(text) <= max, message)
+    .transform(Number)
+    .default(fallback)
+    .meta({ parameter: { type: 'integer', minimum: min, maximum: max, default: fallback } });
+};
+
+/** Characters of a time: with fractions of a second beyond any clock's. */
+const MAX_TIME_LENGTH = 40;
+
+/** Parsed into ms since the epoch. */
+export const time = z
+  .union([z.iso.datetime({ offset: true }).max(MAX_TIME_LENGTH), z.iso.date()], {
+    error: 'must be a time in ISO 8601, such as 2026-11-21T08:20:32Z or 2026-11-21',
+  })
+  .transform((text) => (isDay(text) ? startOf(text) : Date.parse(text)))
+  .describe('A day alone is a day in Douala (UTC+1), as in statements');
+
+const PAGE_SIZE = { max: 100, default: 20 } as const;
+
+export const limit = wholeNumber({ min: 1, max: PAGE_SIZE.max, fallback: PAGE_SIZE.default }).describe(
+  'Payments per page',
+);
+
+/** The name of a merchant: operators alone may name another than their own. */
+export const merchantName = z.string().regex(/^[a-zA-Z0-9-]{1,40}$/, "must be a merchant's name");
+
+/** Characters of a transaction's id. */
+export const MAX_TRANS_ID_LENGTH = 200;

@@ -1,0 +1,94 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { z } from 'zod';
+import { shareAnswers } from '../../engine/shared-answers.js';
+import { callTemporal } from '../../engine/temporal-calls.js';
+import { temporarilyUnavailable } from '../../http/problem.js';
+import { RecordsUnavailableError } from '../../records/database.js';
+import type { Records } from '../../records/records.js';
+import { describeGaps, findSetupGaps } from '../../temporal/namespace.js';
+import type { ApiContext } from '../context.js';
+import { publicRoute } from '../route.js';
+
+/** Liveness: the process is up. */
+export const healthz = publicRoute({
+  method: 'get',
+  path: '/healthz',
+  summary: 'Whether the process is up',
+  operationId: 'getHealth',
+  tag: 'Operations',
+  responses: { 200: { description: 'It is.', schema: z.object({ status: z.literal('ok') }) } },
+  handle: () => ({ status: 200, json: { status: 'ok' as const } }),
+});
+
+/**
+ * Readiness: Temporal answers, the namespace has what payments need, and the process isn't stopping. The namespace was
+ * checked at the start; this shows later changes to it.
+ */
+export const readyz = publicRoute({
+  method: 'get',
+  path: '/readyz',
+  summary: 'Whether the process can serve requests',
+  operationId: 'getReadiness',
+  tag: 'Operations',
+  responses: {
+    200: {
+      description: 'It can, perhaps with warnings.',
+      schema: z.object({
+        status: z.literal('ready'),
+        warnings: z.array(z.string()).optional().describe('What an operator has to look at'),
+      }),
+    },
+  },
+  problems: ['temporarily_unavailable'],
+  async handle(_, { shutdown, readiness }) {
+    if (shutdown.begun) throw temporarilyUnavailable('This process is stopping.');
+    const warning = await readiness();
+    return { status: 200, json: { status: 'ready' as const, ...(warning && { warnings: [warning] }) } };
+  },
+});
+
+/** How long it is reused whether the process is ready, in ms. */
+const READINESS_REUSED_MS = 1_000;
+
+/**
+ * Looks whether the process is ready, for all who ask together: they need no key and aren't limited, and each look
+ * takes several calls to Temporal and one to the records.
+ */
+export function sharedReadiness({
+  client,
+  namespace,
+  records,
+}: Pick<ApiContext, 'client' | 'namespace' | 'records'>): ApiContext['readiness'] {
+  return shareAnswers(async () => {
+    const gaps = await callTemporal(client, () => findSetupGaps(client.connection, namespace));
+    if (gaps.length > 0) throw temporarilyUnavailable(describeGaps(namespace, gaps));
+    return records && (await warningOf(records));
+  }, READINESS_REUSED_MS);
+}
+
+/** How long payments may go unrecorded before it is a warning, in ms. */
+const MAX_LAG_MS = 10 * 60_000;
+
+/**
+ * How long the records may take to say how far they are, in ms: anybody who asks for readiness doesn't wait for long.
+ */
+const RECORDS_LIMIT_MS = 2_000;
+
+/** What is wrong with the records: most of what the API does doesn't need them. */
+async function warningOf(records: Records): Promise<string | undefined> {
+  try {
+    const late = pause(RECORDS_LIMIT_MS, undefined, { ref: false });
+    const state = await Promise.race([records.recorderState(), late]);
+    if (state === undefined) return UNREADABLE;
+    const { recordedUntil } = state;
+    if (recordedUntil !== undefined && Date.now() - recordedUntil <= MAX_LAG_MS) return undefined;
+    const since = recordedUntil === undefined ? 'yet' : `since ${new Date(recordedUntil).toISOString()}`;
+    return `No payments were recorded ${since}. Is a worker running with RECORDS_URL? Once Temporal has deleted what wasn't recorded, its Idempotency-Keys no longer hold.`;
+  } catch (error) {
+    if (!(error instanceof RecordsUnavailableError)) throw error;
+    return UNREADABLE;
+  }
+}
+
+const UNREADABLE =
+  "The records can't be read: payouts and direct collections are refused, and payments of long ago not found.";

@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import stringify from 'safe-stable-stringify';
+import { z } from 'zod';
+import { ApiError } from '../../http/problem.js';
+import { derivePaymentId, randomPaymentId } from '../../payments/words/derive-payment-id.js';
+import type { PaymentId, PaymentKind } from '../../payments/words/payment-id.js';
+
+/**
+ * A key as a string of structured fields (RFC 9651), which the draft of the header asks for: in quotes, with escapes.
+ */
+const QUOTED = /^"((?:[ !#-[\]-~]|\\["\\])*)"$/;
+
+/** HTTP takes spaces at either end away. In quotes or without them, a key is the same. */
+export const idempotencyKey = z
+  .string()
+  .max(512, { abort: true })
+  .transform((given) => QUOTED.exec(given)?.[1]?.replace(/\\(.)/g, '$1') ?? given)
+  .pipe(z.string().regex(/^[!-~](?:[ -~]{0,253}[!-~])?$/))
+  .meta({
+    description:
+      'A different key for each payment that you want to make: 1 to 255 printable ASCII characters, with or without quotes around them. Repeating a request with the same key never pays twice: it returns the payment that the first request created, as it is now',
+    pattern: '^[!#-~](?:[ -~]{0,253}[!-~])?$',
+    examples: ['order-1001'],
+  });
+
+/**
+ * The id of a new payment: derived from the owner and the Idempotency-Key; random for a collection without a key. A
+ * payout needs one. A key can be used once for each kind of payment.
+ *
+ * @param keys the value of each Idempotency-Key header. Two are refused: joined with a comma, as HTTP allows, they
+ * would be a third key, and the payment could be created again with either of them
+ * @returns the id, and whether repeating the request leads to the same id
+ * @throws {ApiError} `idempotency_key_required`, `invalid_idempotency_key`.
+ */
+export function choosePaymentId(
+  kind: PaymentKind,
+  owner: string,
+  keys: readonly string[],
+): { readonly id: PaymentId; readonly repeatable: boolean } {
+  const [key, ...more] = keys;
+  if (key === undefined) {
+    if (kind === 'payout') throw keyRequired();
+    return { id: randomPaymentId(kind), repeatable: false };
+  }
+  if (more.length > 0) {
+    throw new ApiError('invalid_idempotency_key', 'Send only one Idempotency-Key header.');
+  }
+  const parsed = idempotencyKey.safeParse(key);
+  if (!parsed.success) {
+    throw new ApiError(
+      'invalid_idempotency_key',
+      `An Idempotency-Key must have 1 to 255 printable ASCII characters, and no space at its ends. This one has ${key.length} characters.`,
+    );
+  }
+  return { id: derivePaymentId(kind, owner, parsed.data), repeatable: true };
+}
+
+const keyRequired = (): ApiError =>
+  new ApiError(
+    'idempotency_key_required',
+    "Send an Idempotency-Key that is new for each payout, such as your order's id. Without one, a payout whose answer " +
+      'is lost could only be repeated at the risk of paying twice.',
+  );
+
+/**
+ * SHA-256 (hex) of a parsed body. Bodies with the same meaning have the same fingerprint, whatever the order of their
+ * fields or the spaces in a phone number.
+ */
+export function fingerprint(body: unknown): string {
+  return createHash('sha256')
+    .update(stringify(body) ?? '')
+    .digest('hex');
+}

@@ -1,0 +1,39 @@
+import { invalidRequest } from '../../http/problem.js';
+import type { PaymentOrder } from '../../payments/words/order.js';
+
+/**
+ * Keeps the payer's or the recipient's phone number, name and e-mail address out of the merchant's identifiers.
+ * Payments can be searched for by these, so that they are the one part of an order that isn't encrypted in Temporal. Of
+ * a link's payer neither the number nor the name is known: what can be nothing else than somebody's number is kept out,
+ * too.
+ *
+ * @throws {ApiError} `invalid_request` with an error for each identifier that has one of them.
+ */
+export function refusePersonalIds(order: PaymentOrder): void {
+  const { phone = '', name = '' } = order.kind === 'link' ? {} : order;
+  const { email = '' } = order;
+  const [mailbox = ''] = email.split('@');
+  const isPhone = (id: string) => (phone !== '' && id.includes(phone)) || MOBILE_NUMBER.test(id);
+  // Of an address in another script than Latin, nothing may be left.
+  const address = bare(email);
+  const isEmail = (id: string) => id !== '' && (id === bare(mailbox) || (address !== '' && id.includes(address)));
+  const isName = (id: string) => bare(name) !== '' && id === bare(name);
+  const errors = (['externalId', 'userId'] as const).flatMap((field) => {
+    const id = bare(order[field] ?? '');
+    const what = isPhone(id) ? 'phone number' : isEmail(id) ? 'e-mail address' : isName(id) ? 'name' : undefined;
+    const message = `must not be somebody's ${what}: identifiers are stored so that they can be searched for, and everything about a person is encrypted. Send one that says nothing by itself`;
+    return what === undefined ? [] : [{ field, message }];
+  });
+  if (errors.length > 0) throw invalidRequest(errors);
+}
+
+/** A mobile number of Cameroon's with its country code; without it, nine digits may be anything. */
+const MOBILE_NUMBER = /^(00)?2376\d{8}$/;
+
+/** Letters and digits alone, as an identifier may be made of a name or an address. */
+function bare(text: string): string {
+  return text
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^a-z0-9]/g, '');
+}
