@@ -317,8 +317,7 @@ describe('the order that a body makes', () => {
     const body = collectionBody.parse({ method: 'link', amount: 500, expiresIn: '15m' });
     expect(toCollectionOrder(id, body)).toEqual({
       id,
-      kind: 'collection',
-      method: 'link',
+      kind: 'link',
       amount: 500,
       expiresInMs: 900_000,
       metadata: {},
@@ -329,8 +328,7 @@ describe('the order that a body makes', () => {
     const body = collectionBody.parse({ method: 'direct', amount: 500, phone: '+237 6 77-00-08-00' });
     expect(toCollectionOrder(id, body)).toEqual({
       id,
-      kind: 'collection',
-      method: 'direct',
+      kind: 'direct',
       amount: 500,
       phone: '677000800',
       metadata: {},
