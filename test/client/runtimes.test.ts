@@ -66,8 +66,6 @@ const EXPECTED = {
   list: 'ConnectionError',
 };
 
-const node20 = await findNode20();
-
 /** A merchant's project, in which the client is installed as a tarball. */
 async function projectWithClient(): Promise<string> {
   const project = await mkdtemp(join(tmpdir(), 'sanaga-merchant-'));
@@ -88,9 +86,7 @@ describe('the built client', () => {
       const client = await import('sanaga/client');
       const used = await (${USE})(client, ${JSON.stringify(url)}, ${JSON.stringify(webhook())});
       console.log(JSON.stringify(used));`;
-    // Where there is no Node 20, at least what is installed is whole.
-    const node = node20 ?? process.execPath;
-    const { stdout } = await run(node, ['--input-type=module', '--eval', script], { cwd, env: {} });
+    const { stdout } = await run(await findNode20([]), ['--input-type=module', '--eval', script], { cwd, env: {} });
     expect(JSON.parse(stdout)).toEqual(EXPECTED);
     expect(seen).toHaveLength(3);
   });
