@@ -15,6 +15,7 @@ module.exports = [
   'browser/desk',
   'docs/snippets',
   'browser/web-ui',
+  'scripts/release',
   'e2e/start',
   'lab/explore/explore',
   'browser/shop',
