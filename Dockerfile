@@ -3,7 +3,7 @@
 FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-COPY scripts/node/package.json scripts/node/
+COPY scripts/node scripts/node
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts/build.js scripts/programs.js scripts/supported-node.js scripts/unless-built.js scripts/
