@@ -26,7 +26,7 @@ export const EMPTY_BOOK: Book = {
   shown: [],
   quietUntil: 0,
   isFailed: false,
-  orphans: [],
+  unissued: [],
   unconfirmed: 0,
   isRechecked: true,
   isOwnHeard: true,
@@ -61,7 +61,7 @@ export function record(before: Situation, event: PaymentEvent, step: Step, now: 
   book = withLinks(book, before, event, step, violations);
   if (event.kind === 'status') book = { ...book, unconfirmed: book.unconfirmed + 1 };
   // One that repeats what is being asked about already gives no reason to ask any longer.
-  const isAsked = before.payment.reports.open.length > 0;
+  const isAsked = before.payment.claims.open.length > 0;
   const isOwn = event.kind === 'notification' && transactionOf(before.provider, event.transId) !== undefined;
   if (isOwn && !isAsked) book = { ...book, unconfirmed: 0 };
   book = withToAsk(book, before, event, now, violations);
@@ -88,7 +88,7 @@ function withLook(book: Book, { payment, todo }: Situation, event: PaymentEvent,
   }
   if (event.kind === 'named' && todo.kind === 'send') return { ...book, isNamed: true };
   if (event.kind !== 'notification' || todo.kind !== 'send') return book;
-  const { open, unconfirmed } = payment.reports;
+  const { open, unconfirmed } = payment.claims;
   const isKnown = open.some(({ transId }) => transId === event.transId) || unconfirmed.includes(event.transId);
   return isKnown ? book : { ...book, isNamed: true };
 }
@@ -270,17 +270,17 @@ function withLinks(
   if (before.expiresAt !== undefined && (expiresAt === undefined || expiresAt > before.expiresAt)) {
     violations.push({ invariant: 'linkEnd', what: 'the end of the link is put off' });
   }
-  let { orphans } = before;
-  if (event.kind === 'expired') orphans = orphans.filter((one) => one !== event.transId);
+  let { unissued } = before;
+  if (event.kind === 'expired') unissued = unissued.filter((one) => one !== event.transId);
   const isSearch = asked.phase.kind === 'searching' || asked.phase.kind === 'waiting';
   if (isSearch && event.kind === 'listed' && event.answer.kind === 'listed') {
     const unpaid = event.answer.transactions.filter(({ status }) => status === 'CREATED').map(({ transId }) => transId);
     const over = event.answer.transactions.filter(({ status }) => status === 'EXPIRED');
-    orphans = [...new Set([...orphans, ...unpaid])].filter((orphan) => !over.some(({ transId }) => transId === orphan));
+    unissued = [...new Set([...unissued, ...unpaid])].filter((link) => !over.some(({ transId }) => transId === link));
   }
   const isOpen = payment.phase.kind === 'searching' || payment.phase.kind === 'sending';
-  if (!isOpen && orphans.length > 0) orphans = [];
-  return expiresAt === before.expiresAt && orphans === before.orphans ? before : { ...before, expiresAt, orphans };
+  if (!isOpen && unissued.length > 0) unissued = [];
+  return expiresAt === before.expiresAt && unissued === before.unissued ? before : { ...before, expiresAt, unissued };
 }
 
 /** A link counts as given to the merchant once its workflow task is recorded. */

@@ -79,7 +79,7 @@ export class ExpectedPayment {
       case 'listed':
         return todo.kind === 'lookUp';
       case 'status':
-        return todo.kind === 'askStatus' && todo.transId === event.transId && todo.isReport === event.isReport;
+        return todo.kind === 'askStatus' && todo.transId === event.transId && todo.isClaim === event.isClaim;
       case 'expired':
         return todo.kind === 'expire' && todo.transId === event.transId;
       case 'resetChecked':

@@ -255,11 +255,11 @@ function endViolations({ provider, book, payment, now }: Situation): Violation[]
 export function sendViolations({ provider, payment, book, now }: Situation, mayHaveLeft: boolean): Violation[] {
   const violations: Violation[] = [];
   if (payment.order.kind === 'link') {
-    const orphans = book.orphans.filter((orphan) => transactionOf(provider, orphan)?.status !== 'EXPIRED');
-    if (orphans.length > 0) {
+    const unissued = book.unissued.filter((link) => transactionOf(provider, link)?.status !== 'EXPIRED');
+    if (unissued.length > 0) {
       violations.push({
         invariant: 'oneLink',
-        what: `another link is made, and ${orphans.join(', ')} was not expired`,
+        what: `another link is made, and ${unissued.join(', ')} was not expired`,
       });
     }
     if (!book.isSearched) {
@@ -277,7 +277,7 @@ export function sendViolations({ provider, payment, book, now }: Situation, mayH
     });
   }
   const { phase } = payment;
-  const isRepeated = book.isThrottled === true || (phase.kind === 'sending' && phase.doubt !== undefined);
+  const isRepeated = book.isThrottled === true || (phase.kind === 'sending' && phase.ambiguity !== undefined);
   if (isRepeated && (book.lookedAt !== now || book.isNamed)) {
     violations.push({
       invariant: 'readFirst',

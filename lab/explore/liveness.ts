@@ -218,7 +218,7 @@ function silentEvent(
         ? { kind: 'sent', outcome: { kind: 'ambiguous', reason: 'no answer' } }
         : { kind: 'sent', outcome: { kind: 'unauthorized', message: 'credentials', statusCode: 401 } };
     case 'askStatus':
-      return { kind: 'status', transId: todo.transId, isReport: todo.isReport, answer };
+      return { kind: 'status', transId: todo.transId, isClaim: todo.isClaim, answer };
     case 'lookUp':
       return { kind: 'listed', answer };
     case 'expire':

@@ -414,11 +414,11 @@ function isSame({ payment, todo }: Situation, { payment: other, todo: otherTodo 
   if (todo.kind !== otherTodo.kind) return false;
   return (
     payment.phase === other.phase &&
-    payment.reports.open === other.reports.open &&
-    payment.reports.isNamed === other.reports.isNamed &&
-    payment.sends.isDoubtful === other.sends.isDoubtful &&
+    payment.claims.open === other.claims.open &&
+    payment.claims.isNamed === other.claims.isNamed &&
+    payment.sends.mayBeDouble === other.sends.mayBeDouble &&
     payment.notifications === other.notifications &&
-    payment.waiters.length === other.waiters.length &&
+    payment.pendingRequests.length === other.pendingRequests.length &&
     payment.facts === other.facts
   );
 }

@@ -163,7 +163,7 @@ export function answerMoves(situation: Situation, setting: Setting): Move[] {
     case 'lookUp':
       return listMoves(situation, setting);
     case 'expire':
-      return todo.isOrphan && situation.provider.wasReset
+      return todo.isUnissued && situation.provider.wasReset
         ? [{ kind: 'expire', answer: { kind: 'mayBeGiven' } }]
         : expiryMoves(situation, setting, todo.transId);
     case 'checkReset': {

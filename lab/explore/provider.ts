@@ -73,11 +73,11 @@ export function answerPost(before: Situation, move: PostMove, setting: Setting):
 /** A question about the status of one transaction. */
 export function answerStatus(
   before: Situation,
-  { transId, isReport }: { readonly transId: TransId; readonly isReport: boolean },
+  { transId, isClaim }: { readonly transId: TransId; readonly isClaim: boolean },
   { answer, truth }: StatusMove,
   setting: Setting,
 ): Answered {
-  const event = (said: StatusAnswer): AnswerEvent => ({ kind: 'status', transId, answer: said, isReport });
+  const event = (said: StatusAnswer): AnswerEvent => ({ kind: 'status', transId, answer: said, isClaim });
   if (answer.kind === 'heldBack') {
     const said = { kind: 'throttled', retryAfterMs: ASKED_WINDOW_MS / 2, isOurs: true } as const;
     return { situation: before, event: event(said) };

@@ -51,7 +51,7 @@ export function withRequest(book: Book, { payment }: Situation, event: PaymentEv
     case 'status': {
       const isOwn = event.transId === transIdOf(payment);
       const isAnswered = event.answer.kind === 'found' || event.answer.kind === 'unknown';
-      return isOwn && isAnswered && !event.isReport ? { ...book, isOwnHeard: true } : book;
+      return isOwn && isAnswered && !event.isClaim ? { ...book, isOwnHeard: true } : book;
     }
     case 'listed': {
       if (event.answer.kind !== 'listed') return book;

@@ -47,7 +47,7 @@ export class StoryMismatch extends Error {
 }
 
 /** How a story is told: what its events leave open. */
-export interface Telling {
+export interface Variation {
   /**
    * Whether the API makes the story's link, if it is one: the workflow begins with the answer, and not before there is
    * something to do.
@@ -60,7 +60,7 @@ export interface Telling {
 }
 
 /** Ways to tell stories, all different: call it for each of them with its number. */
-export function tellings(): (seed: number) => Telling {
+export function variations(): (seed: number) => Variation {
   let messages = 0;
   return (seed) => ({
     isMadeByApi: seed % 2 === 0,
@@ -77,7 +77,7 @@ export function tellings(): (seed: number) => Telling {
  * @returns how often a workflow was activated
  * @throws StoryMismatch
  */
-export async function runStory(vm: WorkflowVm, story: Story, telling: Telling): Promise<number> {
+export async function runStory(vm: WorkflowVm, story: Story, telling: Variation): Promise<number> {
   const run = new StoryRun(vm, story, telling);
   const events = story.events.filter(({ event }) => event.kind !== 'begin');
   await run.begin(events);
@@ -130,7 +130,7 @@ class StoryRun {
   constructor(
     private readonly vm: WorkflowVm,
     private readonly story: Story,
-    private readonly telling: Telling,
+    private readonly telling: Variation,
   ) {
     this.expected = new ExpectedPayment(openPayment(story.order, story.terms, story.startedAt));
   }
@@ -437,7 +437,7 @@ export async function runStories(
   progress: (line: string) => void,
 ): Promise<{ readonly mismatches: number }> {
   const vm = await WorkflowVm.create(await readFile(WORKFLOW_BUNDLE, 'utf8'));
-  const tellingOf = tellings();
+  const tellingOf = variations();
   let [activations, mismatches] = [0, 0];
   for (let seed = 1; seed <= count; seed++) {
     try {

@@ -123,7 +123,7 @@ export function decided(
   });
   if (ownId === undefined || all.some(({ transId }) => transId === ownId)) return all;
   // An operator had matched it by an answer that didn't say whose it is.
-  const status = payment.shown?.transId === ownId ? payment.shown.status : 'CREATED';
+  const status = payment.lastShown?.transId === ownId ? payment.lastShown.status : 'CREATED';
   const unseen: Shown = {
     transId: ownId,
     status,

@@ -174,7 +174,7 @@ export interface Book {
   readonly unsentSince?: number | undefined;
   readonly refusedSince?: number | undefined;
   /** Links that a search has shown, given to nobody, and not expired yet. */
-  readonly orphans: readonly TransId[];
+  readonly unissued: readonly TransId[];
   /** Questions about a transaction that were answered "unknown", or not at all, since a genuine notification of it. */
   readonly unconfirmed: number;
   /** The transaction that a notification contradicts the outcome by, and since when nobody has asked about it. */

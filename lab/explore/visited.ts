@@ -1,7 +1,7 @@
 import { isForced, matchedTransId, type Resolution } from '../../src/payments/words/decision.js';
 import type { TransId } from '../../src/payments/words/payment-id.js';
 import type { PaymentState } from '../../src/payments/words/payment-state.js';
-import type { Doubt, Phase, Pursuit, Review, Unsent } from '../../src/payments/words/phase.js';
+import type { Ambiguity, Inquiry, Phase, Review, Unsent } from '../../src/payments/words/phase.js';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/payments/words/time.js';
 import type { Situation } from './situation.js';
 
@@ -23,7 +23,7 @@ function numberOf(words: string | undefined): number {
 export function encode(situation: Situation): string {
   const { payment, todo, delivering, provider, book, left, recorded, mark, told, now } = situation;
   let text = encodePayment(payment, now);
-  text += `|${todo.kind}${todo.kind === 'askStatus' ? (todo.isReport ? '!' : '.') : ''}`;
+  text += `|${todo.kind}${todo.kind === 'askStatus' ? (todo.isClaim ? '!' : '.') : ''}`;
   if (delivering !== undefined) text += `~${delivering.number}${isStill(payment, delivering) ? '=' : ''}`;
   text += `|${provider.silent}${provider.wasReset ? 'R' : ''}${provider.requests}/${provider.decisionsToSend}`;
   for (const one of provider.transactions) {
@@ -45,7 +45,7 @@ export function encode(situation: Situation): string {
     text += `p${what},${by},${payment.reviews - review}`;
   }
   text += `|${book.insisted ?? ''}${flags(book.isRechecked, book.isOwnHeard, book.isFailed, book.isNamed, book.isSearched, book.isThrottled ?? false, book.mayBeReset ?? false, book.lookedAt === now, book.isUnnamed ?? false, book.isDisputed ?? false)}${book.disputed.join()}${book.named.join()}${paidText(now, book.reportedPaid)}${future(book.quietUntil, now)},${Math.min(book.unconfirmed, 4)}`;
-  text += `${book.orphans.join()}${past(book.refusedSince ?? now, now, HOUR_MS)}${past(book.unsentSince ?? now, now, 5 * MINUTE_MS)}`;
+  text += `${book.unissued.join()}${past(book.refusedSince ?? now, now, HOUR_MS)}${past(book.unsentSince ?? now, now, 5 * MINUTE_MS)}`;
   if (book.toAsk !== undefined) text += `a${book.toAsk.transId}${past(book.toAsk.since, now, HOUR_MS)}`;
   if (recorded !== undefined && left.troubles > 0 && !recorded.isFresh) {
     text += `|${recorded.event.kind}${encodePayment(recorded.payment, now)}`;
@@ -97,22 +97,22 @@ function paidText(
   return text;
 }
 
-function shownOwn({ shown }: PaymentState): string {
-  return shown === undefined ? '' : `${shown.transId}${shown.status}${shown.wasPaid ? 'p' : ''}`;
+function shownOwn({ lastShown }: PaymentState): string {
+  return lastShown === undefined ? '' : `${lastShown.transId}${lastShown.status}${lastShown.wasPaid ? 'p' : ''}`;
 }
 
 /** The payment alone: everything that what its machine does next depends on. */
 export function encodePayment(payment: PaymentState, now: number): string {
-  const { phase, facts, sends, reports, terms } = payment;
+  const { phase, facts, sends, claims, terms } = payment;
   let text = encodePhase(payment, phase, now);
   text += `|${facts.link?.transId ?? ''}`;
   if (facts.expiresAt !== undefined) text += `e${now - facts.expiresAt > 24 * HOUR_MS ? 'o' : facts.expiresAt - now}`;
-  text += `|${sends.count}${flags(sends.byPolicy, sends.isDoubtful, sends.isReset ?? false)}`;
+  text += `|${sends.count}${flags(sends.policySpent, sends.mayBeDouble, sends.isReset ?? false)}`;
   text += past(sends.lastAt ?? payment.createdAt, now, terms.resolveAfterMs);
-  text += `|${Math.min(payment.reviews, 2)},${numberOf(payment.tolerated)},${(payment.differences ?? []).map(({ words }) => numberOf(words)).join('.')},${shownOwn(payment)}${future(payment.quietUntil ?? 0, now)}|${future(reports.notBefore, now)}`;
-  for (const one of reports.open) text += `;${one.transId}${future(one.nextAt, now)},${one.unanswered},${one.unknown}`;
-  text += `|${reports.unconfirmed.join()}${reports.isNamed ? 'n' : ''}|${paidText(now, reports.paid)}`;
-  for (const one of payment.others) text += `${one.transId}${one.status}/${one.judged ?? ''};`;
+  text += `|${Math.min(payment.reviews, 2)},${numberOf(payment.acceptedDifference)},${(payment.differences ?? []).map(({ words }) => numberOf(words)).join('.')},${shownOwn(payment)}${future(payment.quietUntil ?? 0, now)}|${future(claims.notBefore, now)}`;
+  for (const one of claims.open) text += `;${one.transId}${future(one.nextAt, now)},${one.unanswered},${one.unknown}`;
+  text += `|${claims.unconfirmed.join()}${claims.isNamed ? 'n' : ''}|${paidText(now, claims.paid)}`;
+  for (const one of payment.others) text += `${one.transId}${one.status}/${one.decidedAs ?? ''};`;
   text += '|';
   for (const { transId, at } of payment.recentQuestions) if (at >= now - MINUTE_MS) text += `${transId}${at - now};`;
   text += '|';
@@ -123,7 +123,7 @@ export function encodePayment(payment: PaymentState, now: number): string {
     }
   }
   if (payment.delivering !== undefined) text += `~${payment.delivering.number}`;
-  for (const one of payment.waiters) text += `&${one.for}`;
+  for (const one of payment.pendingRequests) text += `&${one.for}`;
   return text;
 }
 
@@ -131,14 +131,14 @@ function encodePhase(payment: PaymentState, phase: Phase, now: number): string {
   const { terms } = payment;
   switch (phase.kind) {
     case 'sending':
-      return `s${phase.cause}${doubt(payment, phase.doubt, now)}${unsent(payment, phase.unsent, now)}`;
+      return `s${phase.cause}${ambiguity(payment, phase.ambiguity, now)}${unsent(payment, phase.unsent, now)}`;
     case 'waiting':
-      return `w${phase.cause}${doubt(payment, phase.doubt, now)}${unsent(payment, phase.unsent, now)}${future(phase.until, now)}${flags(phase.isGivenUp ?? false)}`;
+      return `w${phase.cause}${ambiguity(payment, phase.ambiguity, now)}${unsent(payment, phase.unsent, now)}${future(phase.until, now)}${flags(phase.isGivenUp ?? false)}`;
     case 'searching':
     case 'following':
     case 'closing':
     case 'verifying':
-      return encodePursuit(payment, phase, now);
+      return encodeInquiry(payment, phase, now);
     case 'review':
       return encodeReview(payment, phase, now);
     case 'deciding': {
@@ -150,14 +150,14 @@ function encodePhase(payment: PaymentState, phase: Phase, now: number): string {
       for (const check of phase.checks) {
         text += `${future(check.at, now)}${check.tries}${flags(check.isRecheck ?? false)}${check.asked?.join() ?? ''}/${check.heard?.join() ?? ''}`;
       }
-      text += phase.unproven?.join() ?? '';
+      text += phase.outstanding?.join() ?? '';
       return `${text}${terms.ambiguousPolicy}`;
     }
   }
 }
 
-function encodeReview(payment: PaymentState, { number, why, held, pursuit, proposed }: Review, now: number): string {
-  const text = `r${payment.reviews - number},${numberOf(why)}${flags(held)}${pursuit === undefined ? '' : encodePursuit(payment, pursuit, now)}`;
+function encodeReview(payment: PaymentState, { number, why, held, inquiry, proposed }: Review, now: number): string {
+  const text = `r${payment.reviews - number},${numberOf(why)}${flags(held)}${inquiry === undefined ? '' : encodeInquiry(payment, inquiry, now)}`;
   return proposed === undefined ? text : `${text}p${decisionText(proposed)}`;
 }
 
@@ -165,31 +165,31 @@ function decisionText({ decision, force, by }: Resolution): string {
   return `${decision.action}${matchedTransId(decision) ?? ''}${flags(isForced(force))}${by}`;
 }
 
-function encodePursuit(payment: PaymentState, pursuit: Pursuit, now: number): string {
-  switch (pursuit.kind) {
+function encodeInquiry(payment: PaymentState, inquiry: Inquiry, now: number): string {
+  switch (inquiry.kind) {
     case 'searching': {
-      const { clearing } = pursuit;
-      const orphans = clearing === undefined ? '' : `${clearing.orphans.join()}${clearing.next}`;
-      const last = past(pursuit.lastAt ?? 0, now, 10 * SECOND_MS);
-      return `S${doubt(payment, pursuit.doubt, now)}${pursuit.lookUps}${last}${future(pursuit.nextAt, now)}${orphans}`;
+      const { clearing } = inquiry;
+      const unissued = clearing === undefined ? '' : `${clearing.unissued.join()}${clearing.next}`;
+      const last = past(inquiry.lastAt ?? 0, now, 10 * SECOND_MS);
+      return `S${ambiguity(payment, inquiry.ambiguity, now)}${inquiry.lookUps}${last}${future(inquiry.nextAt, now)}${unissued}`;
     }
     case 'following': {
-      const { transId, since, status, polling, end } = pursuit;
+      const { transId, since, status, polling, end } = inquiry;
       let text = `F${transId}${status}${past(since, now, 24 * HOUR_MS)}${future(polling.nextAt, now)},${polling.asked},${polling.unanswered}`;
       text += flags(polling.hinted);
       return end === undefined ? text : `${text}${future(end.at, now)},${end.tries}`;
     }
     case 'closing':
-      return `C${pursuit.next}${encodePursuit(payment, pursuit.of, now)}`;
+      return `C${inquiry.next}${encodeInquiry(payment, inquiry.of, now)}`;
     case 'verifying': {
-      const { of, shown, outcome, since, lookUps, lastAt = 0, nextAt } = pursuit;
+      const { of, interimStatus, outcome, since, lookUps, lastAt = 0, nextAt } = inquiry;
       const times = `${past(since, now, payment.terms.ambiguousGraceMs)}${past(lastAt, now, 10 * SECOND_MS)}${future(nextAt, now)}`;
-      return `V${shown}${outcome.status}${lookUps}${times}${encodePursuit(payment, of, now)}`;
+      return `V${interimStatus}${outcome.status}${lookUps}${times}${encodeInquiry(payment, of, now)}`;
     }
   }
 }
 
-function doubt({ terms }: PaymentState, one: Doubt | undefined, now: number): string {
+function ambiguity({ terms }: PaymentState, one: Ambiguity | undefined, now: number): string {
   if (one === undefined) return '';
   return `?${numberOf(one.reason)}${one.isReset ? 'R' : ''}${one.otherwise?.failureCode ?? ''}${unsent({ terms }, one.unsent, now)}${past(one.since, now, terms.ambiguousGraceMs)}`;
 }

@@ -84,7 +84,7 @@ export function activityAct(payment: PaymentState, todo: Exclude<Todo, { kind: '
     case 'askStatus':
       return ['local', 'paymentStatus', asking, serviceOf(order), todo.transId, now];
     case 'expire':
-      return ['local', 'expirePay', asking, todo.transId, ...(todo.isOrphan ? [FIRST_RUN_ID] : [])];
+      return ['local', 'expirePay', asking, todo.transId, ...(todo.isUnissued ? [FIRST_RUN_ID] : [])];
     case 'checkReset':
       return ['local', 'mayHaveBeenReset', asking, FIRST_RUN_ID];
     case 'deliver':

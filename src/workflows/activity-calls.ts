@@ -123,7 +123,7 @@ export function activityCalls(terms: PaymentTerms) {
       answer(question('Ask the provider for the status').paymentStatus(serviceOf(order), transId, Date.now())),
     expireLink: (transId: TransId): Promise<ExpiryAnswer> => answer(question('Expire the link').expirePay(transId)),
     /** Expires a link that nobody was given, for all that this run knows. */
-    expireOrphan: (transId: TransId): Promise<ExpiryAnswer> =>
+    expireUnissued: (transId: TransId): Promise<ExpiryAnswer> =>
       answer(question('Expire the link').expirePay(transId, workflowInfo().firstExecutionRunId)),
     lookUp,
 

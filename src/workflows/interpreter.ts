@@ -88,7 +88,7 @@ export interface PaymentSteps {
   readonly askStatus: (transId: TransId) => Promise<StatusAnswer>;
   readonly expire: (transId: TransId) => Promise<ExpiryAnswer>;
   /** Expires a link that nobody was given. */
-  readonly expireOrphan: (transId: TransId) => Promise<ExpiryAnswer>;
+  readonly expireUnissued: (transId: TransId) => Promise<ExpiryAnswer>;
 }
 
 /**
@@ -198,12 +198,12 @@ class Interpreter {
       case 'lookUp':
         return { kind: 'listed', answer: await this.steps.lookUp() };
       case 'askStatus': {
-        const { transId, isReport } = todo;
-        return { kind: 'status', transId, isReport, answer: await this.steps.askStatus(transId) };
+        const { transId, isClaim } = todo;
+        return { kind: 'status', transId, isClaim, answer: await this.steps.askStatus(transId) };
       }
       case 'expire': {
-        const { transId, isOrphan } = todo;
-        const answer = isOrphan ? this.steps.expireOrphan(transId) : this.steps.expire(transId);
+        const { transId, isUnissued } = todo;
+        const answer = isUnissued ? this.steps.expireUnissued(transId) : this.steps.expire(transId);
         return { kind: 'expired', transId, answer: await answer };
       }
       case 'checkReset':

@@ -26,7 +26,7 @@ export async function collectByLink(given: PaymentInput): Promise<EndedPayment> 
     askStatus: (transId) => provider.askStatus(order, transId),
     // At the end of its life it is expired. Its status is read before and after, so that no late payment is lost.
     expire: (transId) => provider.expireLink(transId),
-    expireOrphan: (transId) => provider.expireOrphan(transId),
+    expireUnissued: (transId) => provider.expireUnissued(transId),
   }));
 }
 
@@ -46,7 +46,7 @@ export async function collectDirect(given: PaymentInput): Promise<EndedPayment> 
     // When the provider notifies, and now and then without, it is asked what the payer has done.
     askStatus: (transId) => provider.askStatus(order, transId),
     expire: neverExpires,
-    expireOrphan: neverExpires,
+    expireUnissued: neverExpires,
   }));
 }
 
@@ -65,7 +65,7 @@ export async function payOut(given: PaymentInput): Promise<EndedPayment> {
     // When the provider notifies, and at growing intervals, it is asked whether the money has arrived.
     askStatus: (transId) => provider.askStatus(order, transId),
     expire: neverExpires,
-    expireOrphan: neverExpires,
+    expireUnissued: neverExpires,
   }));
 }
 
@@ -83,7 +83,7 @@ export async function reopenPayment(given: PaymentInput): Promise<EndedPayment> 
     lookUp: () => provider.lookUp(input.order),
     askStatus: (transId) => provider.askStatus(input.order, transId),
     expire: (transId) => provider.expireLink(transId),
-    expireOrphan: (transId) => provider.expireOrphan(transId),
+    expireUnissued: (transId) => provider.expireUnissued(transId),
   }));
 }
 

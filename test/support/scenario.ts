@@ -138,8 +138,8 @@ export class Scenario {
   }
 
   answered(answer: StatusAnswer): this {
-    const { transId: asked, isReport } = this.asks('askStatus');
-    this.take({ kind: 'status', transId: asked, isReport, answer });
+    const { transId: asked, isClaim } = this.asks('askStatus');
+    this.take({ kind: 'status', transId: asked, isClaim, answer });
     return this;
   }
 

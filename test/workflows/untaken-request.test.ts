@@ -97,7 +97,7 @@ describe.each([
   it('that a worker has taken before, when no worker takes it once more, is in doubt, and looked up', async () => {
     await acts(timedOutJob(1, activity, 'SCHEDULE_TO_START', 'START_TO_CLOSE'), GIVEN_UP);
     expect(await payment()).toMatchObject({
-      phase: { kind: 'searching', doubt: { reason: 'the worker was lost before it could report' } },
+      phase: { kind: 'searching', ambiguity: { reason: 'the worker was lost before it could report' } },
     });
   });
 
@@ -124,7 +124,7 @@ describe.each([
     expect(await payment()).toMatchObject({
       phase: {
         kind: 'searching',
-        doubt: { reason: 'Temporal did not say in time what became of the request' },
+        ambiguity: { reason: 'Temporal did not say in time what became of the request' },
       },
     });
   });
@@ -132,7 +132,7 @@ describe.each([
   it('that a worker has taken and not answered is in doubt, and looked up', async () => {
     await acts(timedOutJob(1, activity, 'START_TO_CLOSE'), START + MINUTE);
     expect(await payment()).toMatchObject({
-      phase: { kind: 'searching', doubt: { reason: 'the worker was lost before it could report' } },
+      phase: { kind: 'searching', ambiguity: { reason: 'the worker was lost before it could report' } },
     });
   });
 });

@@ -1,5 +1,5 @@
 import type { PaymentState } from '../words/payment-state.js';
-import type { Deciding, Phase, Pursuit } from '../words/phase.js';
+import type { Deciding, Inquiry, Phase } from '../words/phase.js';
 import {
   onExpiredWhileDeciding,
   onListedWhileDeciding,
@@ -10,7 +10,7 @@ import { onCheckedList, onCheckedStatus } from './ended.js';
 import type { AnswerEvent, PaymentEvent } from './events.js';
 import { onExpired, onStatus } from './following.js';
 import type { Change } from './replies.js';
-import { onListed, onOrphanExpired, onResetChecked } from './searching.js';
+import { onListed, onResetChecked, onUnissuedExpired } from './searching.js';
 import { onSent } from './sending.js';
 import { onListedWhileVerifying } from './verifying.js';
 import { onListedWhileWaiting, onResetCheckedWhileWaiting } from './waiting.js';
@@ -31,11 +31,11 @@ export function onAnswer(payment: PaymentState, event: AnswerEvent, now: number)
     case 'following':
     case 'closing':
     case 'verifying':
-      return { payment: onPursuitAnswer(payment, phase, event, now) };
+      return { payment: onInquiryAnswer(payment, phase, event, now) };
     case 'review':
-      return phase.pursuit === undefined
+      return phase.inquiry === undefined
         ? notAsked(phase, event)
-        : { payment: onPursuitAnswer(payment, phase.pursuit, event, now) };
+        : { payment: onInquiryAnswer(payment, phase.inquiry, event, now) };
     case 'deciding':
       return onDecisionAnswer(payment, phase, event, now);
     case 'ended':
@@ -68,27 +68,27 @@ function onDecisionAnswer(payment: PaymentState, deciding: Deciding, event: Answ
   }
 }
 
-function onPursuitAnswer(payment: PaymentState, pursuit: Pursuit, event: AnswerEvent, now: number): PaymentState {
-  switch (pursuit.kind) {
+function onInquiryAnswer(payment: PaymentState, inquiry: Inquiry, event: AnswerEvent, now: number): PaymentState {
+  switch (inquiry.kind) {
     case 'searching':
-      if (event.kind === 'listed') return onListed(payment, pursuit, event.answer, now);
-      if (event.kind === 'expired') return onOrphanExpired(payment, pursuit, event.transId, event.answer, now);
-      if (event.kind === 'resetChecked') return onResetChecked(payment, pursuit, event.mayBeReset, now);
-      return notAsked(pursuit, event);
+      if (event.kind === 'listed') return onListed(payment, inquiry, event.answer, now);
+      if (event.kind === 'expired') return onUnissuedExpired(payment, inquiry, event.transId, event.answer, now);
+      if (event.kind === 'resetChecked') return onResetChecked(payment, inquiry, event.mayBeReset, now);
+      return notAsked(inquiry, event);
     case 'following':
-      return event.kind === 'status' ? onStatus(payment, pursuit, event.answer, now) : notAsked(pursuit, event);
+      return event.kind === 'status' ? onStatus(payment, inquiry, event.answer, now) : notAsked(inquiry, event);
     case 'closing':
-      if (event.kind === 'status') return onStatus(payment, pursuit, event.answer, now);
-      if (event.kind === 'expired') return onExpired(payment, pursuit, event.answer, now);
-      return notAsked(pursuit, event);
+      if (event.kind === 'status') return onStatus(payment, inquiry, event.answer, now);
+      if (event.kind === 'expired') return onExpired(payment, inquiry, event.answer, now);
+      return notAsked(inquiry, event);
     case 'verifying':
       return event.kind === 'listed'
-        ? onListedWhileVerifying(payment, pursuit, event.answer, now)
-        : notAsked(pursuit, event);
+        ? onListedWhileVerifying(payment, inquiry, event.answer, now)
+        : notAsked(inquiry, event);
   }
 }
 
 /** @throws Error always: a caller that brings an answer which wasn't asked for is broken, and must not go on. */
-function notAsked({ kind }: Phase | Pursuit, event: PaymentEvent): never {
+function notAsked({ kind }: Phase | Inquiry, event: PaymentEvent): never {
   throw new Error(`a payment that is ${kind} has not asked for what came as ${event.kind}`);
 }

@@ -6,15 +6,15 @@ import type { Transaction } from '../words/transaction.js';
 import { knownDifference } from './evidence.js';
 import { applyTransaction } from './following.js';
 import {
-  besides,
   hasBeenPaid,
-  inDoubt,
   isOfPayment,
   isOpen,
   isOver,
+  markPossiblyDouble,
+  whyNotEnded,
   whyPaid,
-  withNoted,
-  withOther,
+  withTransaction,
+  withTransactions,
 } from './known-transactions.js';
 import { findOwn } from './matching.js';
 import { ENDED_ONCE, overrulable, withTransactionAmount } from './objections.js';
@@ -45,14 +45,14 @@ export function refuseNoting(
 ): Change {
   const { payment: before, replies } = refuseDecision(payment, deciding, objection);
   const ownId = transIdOf(payment);
-  const { held, pursuit } = deciding.review;
+  const { held, inquiry } = deciding.review;
   if (ownId === undefined && !held) {
-    if (own.length === 0 || pursuit?.kind !== 'searching') return { payment: before, replies };
+    if (own.length === 0 || inquiry?.kind !== 'searching') return { payment: before, replies };
     // The search itself will find a single transaction: it is kept in mind until then, for a list may leave it out
     // again.
-    if (findOwn(payment.order, own).kind === 'found') return { payment: withNoted(before, own), replies };
+    if (findOwn(payment.order, own).kind === 'found') return { payment: withTransactions(before, own), replies };
     // What the search would put in review is noted now.
-    return { payment: onListed(before, pursuit, { kind: 'listed', transactions: own }, now), replies };
+    return { payment: onListed(before, inquiry, { kind: 'listed', transactions: own }, now), replies };
   }
   const others = own.filter(({ transId }) => transId !== ownId);
   return { payment: others.reduce((known, other) => noteOther(known, other, now), before), replies };
@@ -89,12 +89,12 @@ export function match(
   if (objection !== undefined) {
     return refuseNoting(payment, deciding, objection, ownOf(payment, transaction), now);
   }
-  const tolerant = wrong === undefined ? payment : { ...payment, tolerated: wrong };
+  const tolerant = wrong === undefined ? payment : { ...payment, acceptedDifference: wrong };
   // The list may not have been read since the request. It is read at the end, in case the payment was accepted twice.
-  const isUnread = deciding.review.pursuit?.kind === 'searching';
-  const doubtful = isUnread ? inDoubt(tolerant) : tolerant;
-  const others = (heard ?? []).reduce(withOther, withAbandoned(doubtful, transId));
-  const known = follow(markJudged(others), { transId }, now);
+  const isUnread = deciding.review.inquiry?.kind === 'searching';
+  const doubtful = isUnread ? markPossiblyDouble(tolerant) : tolerant;
+  const others = (heard ?? []).reduce(withTransaction, withAbandoned(doubtful, transId));
+  const known = follow(markDecided(others), { transId }, now);
   const open = isOver(payment, transaction.status) ? known.others.filter((one) => isOpen(known, one)) : [];
   const seen = [...ownOf(payment, transaction), ...(heard ?? [])];
   if (isNonEmpty(open)) {
@@ -106,7 +106,7 @@ export function match(
         payment: inPhase(payment, { ...deciding, step: { kind: 'others', transaction, open: ids, heard: [] } }),
       };
     }
-    return refuseNoting(payment, deciding, besides(transId, transaction.status, open[0]), seen, now);
+    return refuseNoting(payment, deciding, whyNotEnded(transId, transaction.status, open[0]), seen, now);
   }
   return carryOut(payment, deciding, applyTransaction(known, transaction, now), seen, now);
 }
@@ -162,20 +162,20 @@ export function fail(
   // A link can still be paid after FAILED.
   const unpaid = payment.order.kind === 'link' ? 'EXPIRED' : 'FAILED';
   // What has ended is kept in mind, too: an old answer may show it as it was.
-  const seen = withNoted(
+  const seen = withTransactions(
     payment,
     own.filter(({ transId }) => transId !== ownId),
   );
   const doubtful: PaymentState = {
-    ...inDoubt(markJudged(seen, (other) => (isOpen(payment, other) ? unpaid : other.status))),
-    tolerated: difference?.words ?? payment.tolerated ?? deciding.review.why,
+    ...markPossiblyDouble(markDecided(seen, (other) => (isOpen(payment, other) ? unpaid : other.status))),
+    acceptedDifference: difference?.words ?? payment.acceptedDifference ?? deciding.review.why,
   };
   const { by, approval } = resolvedBy(deciding, now);
   const reason = `decided by ${approval === undefined ? by : `${by} and ${approval.by}`}: no money has moved`;
   const hidden = payment.others.filter((other) => isHidden(payment, other, own)).map(({ transId }) => transId);
-  const unproven = unheard === undefined ? hidden : [unheard, ...hidden];
+  const outstanding = unheard === undefined ? hidden : [unheard, ...hidden];
   const outcome = { status: 'FAILED', failureCode: 'decided_by_operator', reason } as const;
-  return carryOut(payment, deciding, end(doubtful, outcome, now, unproven), own, now);
+  return carryOut(payment, deciding, end(doubtful, outcome, now, outstanding), own, now);
 }
 
 /** Whether a further transaction that isn't over is missing from the list. */
@@ -189,11 +189,11 @@ export function isHidden(
 
 /** Sends the payment once more. */
 export function resend(payment: PaymentState, deciding: Deciding, now: number): Change {
-  const { pursuit } = deciding.review;
-  if (pursuit?.kind !== 'searching') {
+  const { inquiry } = deciding.review;
+  if (inquiry?.kind !== 'searching') {
     return refuseDecision(payment, deciding, ENDED_ONCE);
   }
-  return carryOut(payment, deciding, aboutToSend(payment, 'operator', pursuit.doubt), [], now);
+  return carryOut(payment, deciding, aboutToSend(payment, 'operator', inquiry.ambiguity), [], now);
 }
 
 /**
@@ -228,10 +228,10 @@ function resolvedBy({ resolution, review: { proposed } }: Deciding, now: number)
 function withAbandoned(payment: PaymentState, matchedId: TransId): PaymentState {
   const own = followedTransaction(payment);
   if (own === undefined || own.transId === matchedId) return payment;
-  const status = payment.shown?.transId === own.transId ? payment.shown.status : own.status;
-  const abandoned: OtherTransaction = { transId: own.transId, status, judged: status };
+  const status = payment.lastShown?.transId === own.transId ? payment.lastShown.status : own.status;
+  const abandoned: OtherTransaction = { transId: own.transId, status, decidedAs: status };
   return {
-    ...inDoubt(payment),
+    ...markPossiblyDouble(payment),
     others: [...payment.others.filter(({ transId }) => transId !== own.transId), abandoned],
   };
 }
@@ -240,6 +240,6 @@ function withAbandoned(payment: PaymentState, matchedId: TransId): PaymentState 
  * Marks further transactions as seen by the operator, and left: for what they are, or for what the decision says that
  * they are.
  */
-function markJudged(payment: PaymentState, judgedAs = ({ status }: OtherTransaction) => status): PaymentState {
-  return { ...payment, others: payment.others.map((other) => ({ ...other, judged: judgedAs(other) })) };
+function markDecided(payment: PaymentState, decidedAs = ({ status }: OtherTransaction) => status): PaymentState {
+  return { ...payment, others: payment.others.map((other) => ({ ...other, decidedAs: decidedAs(other) })) };
 }

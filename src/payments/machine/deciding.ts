@@ -11,12 +11,19 @@ import {
 import { type Deciding, type DecisionStep, isNonEmpty, type Review } from '../words/phase.js';
 import type { Transaction } from '../words/transaction.js';
 import { fail, isHidden, match, ownOf, refuseDecision, refuseNoting, resend } from './carrying-out.js';
-import { unprovenBy } from './ended.js';
+import { withOutstanding } from './ended.js';
 import { knownDifference } from './evidence.js';
-import { hasBeenPaid, inDoubt, isOver, mayBePaid, whyPaid, withOthers } from './known-transactions.js';
+import {
+  hasBeenPaid,
+  isOver,
+  markPossiblyDouble,
+  mayBePaid,
+  whyPaid,
+  withPossibleDoubles,
+} from './known-transactions.js';
 import { findOwn, mayBeOwn, ownAmong } from './matching.js';
 import { namedForDecision, objectionToNews, overrulable } from './objections.js';
-import { allReportedPaid, reportedPaidUntil } from './paid-reports.js';
+import { claimedPaid, paidClaimUntil } from './paid-claims.js';
 import type { Change } from './replies.js';
 import { isProposal, propose } from './second-person.js';
 import { inPhase } from './transitions.js';
@@ -47,7 +54,7 @@ export function onDecide(
     step: firstStep(matched ?? transIdOf(payment)),
     moving: [],
     rounds: 0,
-    inView: [...namedForDecision(payment, now), ...allReportedPaid(payment, now)],
+    inView: [...namedForDecision(payment, now), ...claimedPaid(payment, now)],
     before: knownDifference(payment, matched)?.words,
   };
   return { payment: inPhase(payment, deciding) };
@@ -125,11 +132,11 @@ function withoutStatus(
   if (decision.action === 'fail') return goOn(payment, deciding, { kind: 'list', isUnanswered: true });
   const amount = otherAmountOf(payment, transId);
   const shown = { transId, status: 'SUCCESSFUL', ...(amount !== undefined && { amount }) } as const;
-  const matched = match(inDoubt(payment), deciding, shown, now);
+  const matched = match(markPossiblyDouble(payment), deciding, shown, now);
   const { phase } = matched.payment;
   // The payment ends by an earlier status: the provider still has to speak of the transaction.
   return phase.kind === 'ended'
-    ? { ...matched, payment: inPhase(matched.payment, unprovenBy(phase, transId)) }
+    ? { ...matched, payment: inPhase(matched.payment, withOutstanding(phase, transId)) }
     : matched;
 }
 
@@ -256,7 +263,7 @@ function failUnlessListed(
   if (!isNonEmpty(alive)) return failUnlessHidden(payment, deciding, step, own, now);
   const isPaid = isShownPaid || alive.some((transId) => mayBePaid(payment, transId, now));
   if (isPaid || payment.order.kind !== 'link' || deciding.rounds >= MAX_ROUNDS) {
-    const reported = alive.find((transId) => reportedPaidUntil(payment, transId, now) !== undefined);
+    const reported = alive.find((transId) => paidClaimUntil(payment, transId, now) !== undefined);
     const shown = moving.map(({ transId, status }) => `${transId} (${status})`).join(', ');
     const words =
       reported === undefined || isShownPaid
@@ -266,7 +273,7 @@ function failUnlessListed(
   }
   // The list may not be there to be read again afterwards.
   const others = moving.filter(({ transId }) => transId !== transIdOf(payment));
-  const noted = others.length === 0 ? payment : withOthers(payment, others);
+  const noted = others.length === 0 ? payment : withPossibleDoubles(payment, others);
   return goOn(noted, { ...deciding, moving: [...deciding.moving, ...alive] }, { kind: 'expire', alive });
 }
 
@@ -296,7 +303,7 @@ function failUnlessHidden(
 
 /** Whether the provider has last shown a transaction as one that has moved no money, and never will. */
 function hasEnded(payment: PaymentState, transId: TransId, own: readonly Transaction[]): boolean {
-  const known = [...own, ...payment.others, ...(payment.shown ? [payment.shown] : [])];
+  const known = [...own, ...payment.others, ...(payment.lastShown ? [payment.lastShown] : [])];
   const last = known.find((one) => one.transId === transId);
   return last !== undefined && isOver(payment, last.status);
 }

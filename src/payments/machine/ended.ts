@@ -24,7 +24,7 @@ export function recheck(payment: PaymentState, ended: Ended, now: number): Payme
 }
 
 /** The transaction whose status a check asks for next; `undefined` when it is the list's turn. */
-export function nextAsked(payment: PaymentState, ended: Ended, { asked = [], ...check }: Check) {
+export function nextToAsk(payment: PaymentState, ended: Ended, { asked = [], ...check }: Check) {
   return toBeHeard(payment, ended, check).find((transId) => !asked.includes(transId));
 }
 
@@ -35,7 +35,7 @@ export function nextAsked(payment: PaymentState, ended: Ended, { asked = [], ...
 function toBeHeard(payment: PaymentState, ended: Ended, { isRecheck }: Check): TransId[] {
   const own = isRecheck && ended.transId !== undefined ? [ended.transId] : [];
   const others = payment.others.filter((other) => other.status !== 'SUCCESSFUL' && isOpen(payment, other));
-  return [...new Set([...own, ...(ended.unproven ?? []), ...others.map(({ transId }) => transId)])];
+  return [...new Set([...own, ...(ended.outstanding ?? []), ...others.map(({ transId }) => transId)])];
 }
 
 /** Handles the answer about a transaction that a check has asked for. */
@@ -57,7 +57,7 @@ export function onCheckedStatus(
   };
   const known: Ended = { ...ended, checks: [next, ...later] };
   if (answer.kind !== 'found') return inPhase(payment, known);
-  return compared(inPhase(payment, proven(known, [answer.transaction])), ended, answer.transaction, now);
+  return compare(inPhase(payment, withoutShown(known, [answer.transaction])), ended, answer.transaction, now);
 }
 
 /** Handles the provider's list for an ended payment. */
@@ -65,7 +65,7 @@ export function onCheckedList(payment: PaymentState, ended: Ended, answer: ListA
   const [check, ...later] = ended.checks;
   if (check === undefined) return payment;
   const own = answer.kind === 'listed' ? ownAmong(payment.order, answer.transactions) : [];
-  const shown = proven(ended, own);
+  const shown = withoutShown(ended, own);
   const open = toBeHeard(payment, shown, check).filter(
     (transId) => !check.heard?.includes(transId) && !own.some((one) => one.transId === transId),
   );
@@ -75,7 +75,7 @@ export function onCheckedList(payment: PaymentState, ended: Ended, answer: ListA
   const next = isComplete
     ? inPhase(payment, { ...shown, checks: later })
     : postpone(payment, shown, check, answer, open, now);
-  return own.reduce((known, transaction) => compared(known, ended, transaction, now), next);
+  return own.reduce((known, transaction) => compare(known, ended, transaction, now), next);
 }
 
 /** Neither the provider nor a notification has ever shown a transaction of the payment. */
@@ -107,7 +107,7 @@ function postpone(
     return inPhase(payment, { ...ended, checks: sorted([again, ...later]) });
   }
   const unchecked = inPhase(payment, { ...ended, checks: later });
-  return isLast && payment.sends.isDoubtful ? holdForReview(unchecked, openQuestion(ended, open), now) : unchecked;
+  return isLast && payment.sends.mayBeDouble ? holdForReview(unchecked, openQuestion(ended, open), now) : unchecked;
 }
 
 const DECIDED = 'an operator decided that no money has moved';
@@ -123,33 +123,38 @@ function openQuestion(ended: Ended, open: readonly TransId[]): string {
 }
 
 /** The outcome with a transaction of which the provider has to speak yet. */
-export function unprovenBy(ended: Ended, transId: TransId): Ended {
-  return { ...ended, unproven: [...new Set([...(ended.unproven ?? []), transId])] };
+export function withOutstanding(ended: Ended, transId: TransId): Ended {
+  return { ...ended, outstanding: [...new Set([...(ended.outstanding ?? []), transId])] };
 }
 
 /** The outcome after the provider has shown transactions: whatever they contradict is judged by itself. */
-function proven(ended: Ended, transactions: readonly Transaction[]): Ended {
-  const unproven = ended.unproven?.filter((open) => !transactions.some(({ transId }) => transId === open));
-  return { ...ended, unproven };
+function withoutShown(ended: Ended, transactions: readonly Transaction[]): Ended {
+  const outstanding = ended.outstanding?.filter((open) => !transactions.some(({ transId }) => transId === open));
+  return { ...ended, outstanding };
 }
 
 function sorted(checks: readonly Check[]): Check[] {
   return [...checks].sort((one, other) => one.at - other.at);
 }
 
-function compared(payment: PaymentState, ended: Ended, transaction: Transaction, now: number): PaymentState {
-  if (transaction.transId === ended.transId) return contradicted(payment, ended, transaction, now);
+function compare(payment: PaymentState, ended: Ended, transaction: Transaction, now: number): PaymentState {
+  if (transaction.transId === ended.transId) return reviewIfContradicted(payment, ended, transaction, now);
   return noteOther(payment, transaction, now);
 }
 
 /** Puts an ended payment under review if its transaction contradicts the outcome; otherwise returns it unchanged. */
-export function contradicted(payment: PaymentState, ended: Ended, transaction: Transaction, now: number): PaymentState {
+export function reviewIfContradicted(
+  payment: PaymentState,
+  ended: Ended,
+  transaction: Transaction,
+  now: number,
+): PaymentState {
   const wrong = disagreement(payment.order, transaction);
-  if (wrong !== undefined && wrong !== payment.tolerated) return holdForReview(payment, wrong, now);
+  if (wrong !== undefined && wrong !== payment.acceptedDifference) return holdForReview(payment, wrong, now);
   if (!mayBeOwn(payment.order, transaction)) return payment;
   const { transId } = transaction;
   // An old answer says nothing new.
-  const status = withShown(payment, transId, transaction.status).shown?.status ?? transaction.status;
+  const status = withShown(payment, transId, transaction.status).lastShown?.status ?? transaction.status;
   const isDecided = isFailedByOperator(ended);
   // Had the provider said so before, the decision would have been refused.
   if (isDecided && status !== 'SUCCESSFUL' && !isOver(payment, status)) {

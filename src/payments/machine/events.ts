@@ -43,7 +43,7 @@ export type AnswerEvent =
       readonly kind: 'status';
       readonly transId: TransId;
       readonly answer: StatusAnswer;
-      readonly isReport: boolean;
+      readonly isClaim: boolean;
     }
   | { readonly kind: 'expired'; readonly transId: TransId; readonly answer: ExpiryAnswer }
   /** Whether an earlier run, of which this one knows nothing, may have given the payment's link to the merchant. */

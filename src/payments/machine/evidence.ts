@@ -10,7 +10,7 @@ import {
 } from '../words/payment-state.js';
 import { type Named, UNNAMED } from '../words/phase.js';
 import type { Transaction } from '../words/transaction.js';
-import { withOthers } from './known-transactions.js';
+import { withPossibleDoubles } from './known-transactions.js';
 import { differenceOf, disagreement, isDisputed, ownAmong } from './matching.js';
 import { holdForReview, inPhase } from './transitions.js';
 
@@ -79,7 +79,7 @@ export function withDisputes(
   const why = disagreement(after.order, disputed) ?? '';
   const ownId = transIdOf(after);
   const others = ownAmong(after.order, shown).filter(({ transId }) => transId !== ownId);
-  const noted = withOthers(after, others);
+  const noted = withPossibleDoubles(after, others);
   return phase.kind === 'deciding'
     ? inPhase(noted, { ...phase, review: { ...phase.review, held: true, why } })
     : holdForReview(noted, why, now);
@@ -109,9 +109,9 @@ function isNewEvidence(before: PaymentState, after: PaymentState): boolean {
 }
 
 /** What the provider has shown of the payment's transactions. */
-function shownText({ phase, others, shown, differences = [] }: PaymentState): string {
+function shownText({ phase, others, lastShown, differences = [] }: PaymentState): string {
   const ownId = transIdOf({ phase });
-  const own = shown?.transId === ownId ? shown?.status : 'CREATED';
+  const own = lastShown?.transId === ownId ? lastShown?.status : 'CREATED';
   return [
     `${ownId} ${own}`,
     ...others.map((other) => `${other.transId} ${other.status}`).sort(),

@@ -6,15 +6,15 @@ import {
   type Following,
   followedBy,
   followedTransaction,
+  inquiryOf,
   type Outcome,
-  pursuitOf,
 } from '../words/phase.js';
 import type { ProviderStatus, Transaction } from '../words/transaction.js';
-import { besides, hasBeenPaid, mayBePaid, openOther } from './known-transactions.js';
+import { hasBeenPaid, mayBePaid, openOther, whyNotEnded } from './known-transactions.js';
 import { disagreement } from './matching.js';
-import { reportedPaidUntil } from './paid-reports.js';
+import { paidClaimUntil } from './paid-claims.js';
 import { recordPoll, retryDelay } from './polling.js';
-import { end, holdForReview, pursueOn, review, verify } from './transitions.js';
+import { end, holdForReview, review, verify, withInquiry } from './transitions.js';
 
 /** How long a payment may stay undecided before a person is asked, in ms: a day. */
 const UNDECIDED_AFTER_MS = 24 * 60 * 60 * 1000;
@@ -22,22 +22,22 @@ const UNDECIDED_AFTER_MS = 24 * 60 * 60 * 1000;
 /** An answer about the transaction that is followed or closed, under review or not. */
 export function onStatus(
   payment: PaymentState,
-  pursuit: Following | Closing,
+  inquiry: Following | Closing,
   answer: StatusAnswer,
   now: number,
 ): PaymentState {
-  const of = pursuit.kind === 'closing' ? pursuit.of : pursuit;
+  const of = inquiry.kind === 'closing' ? inquiry.of : inquiry;
   const polled: Following = { ...of, polling: recordPoll(of.polling, answer, payment.terms, now) };
-  const next = pursuit.kind === 'closing' ? closed(pursuit, polled, answer, payment, now) : polled;
-  const known = pursueOn(payment, next);
-  return undecided(answer.kind === 'found' ? applyTransaction(known, answer.transaction, now) : known, now);
+  const next = inquiry.kind === 'closing' ? afterLook(inquiry, polled, answer, payment, now) : polled;
+  const known = withInquiry(payment, next);
+  return reviewIfUndecided(answer.kind === 'found' ? applyTransaction(known, answer.transaction, now) : known, now);
 }
 
 /**
  * A look that was answered leads on to expiring, and the look after that back to following: it was not enough. A link
  * that may have been paid isn't expired, even if the provider shows now that it isn't: that may be an old answer.
  */
-function closed(
+function afterLook(
   closing: Closing,
   of: Following,
   answer: StatusAnswer,
@@ -47,7 +47,7 @@ function closed(
   if (answer.kind !== 'found') return { ...closing, of };
   if (closing.next === 'look' && !mayBePaid(payment, of.transId, now)) return { ...closing, of, next: 'expire' };
   const tries = (of.end?.tries ?? 0) + 1;
-  const at = reportedPaidUntil(payment, of.transId, now) ?? now + retryDelay(tries - 1, payment.terms);
+  const at = paidClaimUntil(payment, of.transId, now) ?? now + retryDelay(tries - 1, payment.terms);
   return { ...of, end: { at, tries } };
 }
 
@@ -60,11 +60,11 @@ export function onExpired(payment: PaymentState, closing: Closing, answer: Expir
   const isAnswered = answer.kind === 'expired' || answer.kind === 'alreadyExpired' || answer.kind === 'refused';
   if (isAnswered) {
     const polling = { ...of.polling, nextAt: now };
-    return pursueOn(payment, { ...closing, next: 'confirm', of: { ...of, polling } });
+    return withInquiry(payment, { ...closing, next: 'confirm', of: { ...of, polling } });
   }
   const tries = (of.end?.tries ?? 0) + 1;
   const at = now + retryDelay(tries - 1, payment.terms);
-  return undecided(pursueOn(payment, { ...of, end: { at, tries } }), now);
+  return reviewIfUndecided(withInquiry(payment, { ...of, end: { at, tries } }), now);
 }
 
 /**
@@ -74,7 +74,7 @@ export function onExpired(payment: PaymentState, closing: Closing, answer: Expir
 export function startClosing(payment: PaymentState, of: Following, now: number): PaymentState {
   const { polling } = of;
   const nextAt = polling.unanswered > 0 ? Math.max(polling.nextAt, now) : now;
-  return pursueOn(payment, { kind: 'closing', of: { ...of, polling: { ...polling, nextAt } }, next: 'look' });
+  return withInquiry(payment, { kind: 'closing', of: { ...of, polling: { ...polling, nextAt } }, next: 'look' });
 }
 
 /**
@@ -84,19 +84,19 @@ export function startClosing(payment: PaymentState, of: Following, now: number):
  */
 export function applyTransaction(payment: PaymentState, transaction: Transaction, now: number): PaymentState {
   const wrong = disagreement(payment.order, transaction);
-  if (wrong !== undefined && wrong !== payment.tolerated) return holdForReview(payment, wrong, now);
+  if (wrong !== undefined && wrong !== payment.acceptedDifference) return holdForReview(payment, wrong, now);
   const known = { ...payment, facts: { ...payment.facts, ...factsOf(transaction) } };
   const { transId, status } = transaction;
   const outcome = outcomeOf(payment, transaction);
   if (outcome !== undefined) {
     const open = status === 'SUCCESSFUL' ? undefined : openOther(payment);
     // What an operator has left for this one may be what moves the money.
-    if (open !== undefined) return holdForReview(withStatus(known, status), besides(transId, status, open), now);
+    if (open !== undefined) return holdForReview(withStatus(known, status), whyNotEnded(transId, status, open), now);
     const of = followedTransaction(known);
     // What a notification says, and the provider hasn't confirmed yet, may be in the list.
-    const isHinted = namedIn(payment).length > 0 || reportedPaidUntil(payment, transId, now) !== undefined;
-    const isDoubtful = payment.sends.isDoubtful || isHinted;
-    const isSure = outcome.status === 'SUCCESSFUL' || !isDoubtful;
+    const isHinted = namedIn(payment).length > 0 || paidClaimUntil(payment, transId, now) !== undefined;
+    const mayBeDouble = payment.sends.mayBeDouble || isHinted;
+    const isSure = outcome.status === 'SUCCESSFUL' || !mayBeDouble;
     if (isSure || of === undefined) return end(known, outcome, now);
     // Why it has failed is told with the failure, and no sooner.
     const facts = { ...known.facts, reason: payment.facts.reason };
@@ -125,8 +125,8 @@ function outcomeOf({ order }: PaymentState, { status, reason }: Transaction): Ou
  * status.
  */
 function withStatus(payment: PaymentState, status: ProviderStatus): PaymentState {
-  const pursuit = pursuitOf(payment.phase);
-  const of = pursuit?.kind === 'verifying' ? undefined : followedBy(pursuit);
+  const inquiry = inquiryOf(payment.phase);
+  const of = inquiry?.kind === 'verifying' ? undefined : followedBy(inquiry);
   if (of === undefined || status === 'CREATED' || status === 'SUCCESSFUL' || status === 'EXPIRED') {
     return payment;
   }
@@ -137,8 +137,8 @@ function withStatus(payment: PaymentState, status: ProviderStatus): PaymentState
 
 function followedAs(payment: PaymentState, of: Following): PaymentState {
   const { phase } = payment;
-  const pursuit = phase.kind === 'review' ? phase.pursuit : phase;
-  return pursueOn(payment, pursuit?.kind === 'closing' ? { ...pursuit, of } : of);
+  const inquiry = phase.kind === 'review' ? phase.inquiry : phase;
+  return withInquiry(payment, inquiry?.kind === 'closing' ? { ...inquiry, of } : of);
 }
 
 /** What the provider tells beside the status; what it leaves out stays as it was known. */
@@ -161,7 +161,7 @@ export function undecidedUntil({ facts }: Pick<PaymentState, 'facts'>, of: Follo
  * A person is asked about a payment that the provider doesn't decide: a direct payment or a payout a day after it
  * began, a link a day after it should have expired. Polling goes on all the same.
  */
-function undecided(payment: PaymentState, now: number): PaymentState {
+function reviewIfUndecided(payment: PaymentState, now: number): PaymentState {
   const { phase, facts } = payment;
   if (phase.kind !== 'following' && phase.kind !== 'closing') return payment;
   const of = phase.kind === 'closing' ? phase.of : phase;
@@ -170,5 +170,5 @@ function undecided(payment: PaymentState, now: number): PaymentState {
     facts.expiresAt === undefined
       ? `the provider has given no outcome of ${of.transId} for a day: it was ${of.status} when last heard of`
       : `the link ${of.transId} should have ended a day ago: it was ${of.status} when last heard of`;
-  return review(payment, { why, held: false, pursuit: phase }, now);
+  return review(payment, { why, held: false, inquiry: phase }, now);
 }

@@ -3,11 +3,11 @@ import type { TransId } from '../words/payment-id.js';
 import { isKnown, type OtherTransaction, type PaymentState } from '../words/payment-state.js';
 import type { ProviderStatus, Transaction } from '../words/transaction.js';
 import { ownerOf } from './matching.js';
-import { reportedPaidUntil } from './paid-reports.js';
+import { paidClaimUntil } from './paid-claims.js';
 
 /** Marks the payment as possibly accepted twice: whatever its outcome, it is checked again afterwards. */
-export function inDoubt(payment: PaymentState): PaymentState {
-  return { ...payment, sends: { ...payment.sends, isDoubtful: true } };
+export function markPossiblyDouble(payment: PaymentState): PaymentState {
+  return { ...payment, sends: { ...payment.sends, mayBeDouble: true } };
 }
 
 /** Whether a transaction is this payment's: the provider says so, or has done so before. */
@@ -17,11 +17,11 @@ export function isOfPayment(payment: PaymentState, transaction: Transaction): bo
 
 /** Remembers what the provider has shown of the transaction that the payment goes by. An old answer is none. */
 export function withShown(payment: PaymentState, transId: TransId, status: ProviderStatus): PaymentState {
-  const known = payment.shown?.transId === transId ? payment.shown : undefined;
+  const known = payment.lastShown?.transId === transId ? payment.lastShown : undefined;
   const latest = latestOf(payment, known, status);
   if (known?.status === latest) return payment;
   const wasPaid = known?.wasPaid === true || latest === 'SUCCESSFUL';
-  return { ...payment, shown: { transId, status: latest, ...(wasPaid && { wasPaid }) } };
+  return { ...payment, lastShown: { transId, status: latest, ...(wasPaid && { wasPaid }) } };
 }
 
 /** Whether a transaction has moved money or still can. A link that nobody was given can't be paid. */
@@ -31,8 +31,8 @@ export function canMoveMoney({ order }: PaymentState, status: ProviderStatus): b
     : status !== 'FAILED' && status !== 'EXPIRED';
 }
 
-/** Keeps a further transaction in mind. With the status that a decision has judged, it stays judged. */
-export function withOther(payment: PaymentState, { transId, status }: Transaction): PaymentState {
+/** Keeps a further transaction in mind. With the status that a decision took it for, it stays decided. */
+export function withTransaction(payment: PaymentState, { transId, status }: Transaction): PaymentState {
   const known = payment.others.find((other) => other.transId === transId);
   const latest = latestOf(payment, known, status);
   if (known?.status === latest) return payment;
@@ -69,9 +69,9 @@ export function latestOf(
  * Whether the provider has shown this transaction of the payment as SUCCESSFUL: what it shows it as now may be an old
  * answer.
  */
-export function hasBeenPaid({ others, shown }: PaymentState, transId: TransId): boolean {
+export function hasBeenPaid({ others, lastShown }: PaymentState, transId: TransId): boolean {
   const known = others.find((other) => other.transId === transId);
-  return known?.status === 'SUCCESSFUL' || (shown?.transId === transId && shown.wasPaid === true);
+  return known?.status === 'SUCCESSFUL' || (lastShown?.transId === transId && lastShown.wasPaid === true);
 }
 
 /**
@@ -79,7 +79,7 @@ export function hasBeenPaid({ others, shown }: PaymentState, transId: TransId): 
  * confirmed.
  */
 export function mayBePaid(payment: PaymentState, transId: TransId, now: number): boolean {
-  return hasBeenPaid(payment, transId) || reportedPaidUntil(payment, transId, now) !== undefined;
+  return hasBeenPaid(payment, transId) || paidClaimUntil(payment, transId, now) !== undefined;
 }
 
 /** Why a transaction may have been paid, though the provider doesn't say so now. */
@@ -94,8 +94,8 @@ export function whyPaid(payment: PaymentState, transId: TransId): string {
  * paying, only those count that a decision has left, and after a reset all: the merchant may have been given one of
  * them.
  */
-export function isOpen(payment: PaymentState, { status, judged }: OtherTransaction): boolean {
-  const mayBeGiven = judged !== undefined || payment.sends.isReset === true;
+export function isOpen(payment: PaymentState, { status, decidedAs }: OtherTransaction): boolean {
+  const mayBeGiven = decidedAs !== undefined || payment.sends.isReset === true;
   return canMoveMoney(payment, status) || (mayBeGiven && !isOver(payment, status));
 }
 
@@ -105,7 +105,7 @@ export function openOther(payment: PaymentState): OtherTransaction | undefined {
 }
 
 /** Why a transaction that has moved no money doesn't end the payment. */
-export function besides(transId: TransId, status: ProviderStatus, open: OtherTransaction): string {
+export function whyNotEnded(transId: TransId, status: ProviderStatus, open: OtherTransaction): string {
   return `${transId} is ${status}, but the provider has another transaction for this payment: ${open.transId} (${open.status})`;
 }
 
@@ -113,12 +113,12 @@ export function besides(transId: TransId, status: ProviderStatus, open: OtherTra
 const MAX_OTHERS = 20;
 
 /** Notes the transactions that a review is about, so that the others are remembered when one of them is matched. */
-export function withOthers(payment: PaymentState, transactions: readonly Transaction[]): PaymentState {
-  return withNoted(inDoubt(payment), transactions);
+export function withPossibleDoubles(payment: PaymentState, transactions: readonly Transaction[]): PaymentState {
+  return withTransactions(markPossiblyDouble(payment), transactions);
 }
 
 /** Keeps transactions of the payment in mind. */
-export function withNoted(payment: PaymentState, transactions: readonly Transaction[]): PaymentState {
+export function withTransactions(payment: PaymentState, transactions: readonly Transaction[]): PaymentState {
   const added = transactions.map(({ transId, status }): OtherTransaction => {
     const known = payment.others.find((other) => other.transId === transId);
     return { ...known, transId, status: latestOf(payment, known, status) };

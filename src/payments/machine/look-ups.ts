@@ -1,5 +1,5 @@
 import type { PaymentState } from '../words/payment-state.js';
-import type { Doubt } from '../words/phase.js';
+import type { Ambiguity } from '../words/phase.js';
 import { backoff } from './polling.js';
 
 /** The first pause before a look-up, in ms; it doubles from there. */
@@ -8,13 +8,13 @@ const FIRST_LOOK_UP_MS = 1_000;
 /** The longest pause between look-ups within the grace period, in ms. */
 const MAX_LOOK_UP_PAUSE_MS = 2 * 60 * 1000;
 
-/** A doubt as a reason for an operator. */
-export function describeDoubt(reason: string): string {
+/** Tells an operator why a request is ambiguous. */
+export function whyAmbiguous(reason: string): string {
   return `it isn't known whether the provider accepted the payment (${reason})`;
 }
 
-/** When the grace period of a doubt is over, in ms since the epoch. */
-export function graceEnd(payment: PaymentState, { since }: Pick<Doubt, 'since'>): number {
+/** When the grace period of an ambiguous request is over, in ms since the epoch. */
+export function graceEnd(payment: PaymentState, { since }: Pick<Ambiguity, 'since'>): number {
   return since + payment.terms.ambiguousGraceMs;
 }
 
@@ -24,12 +24,12 @@ export function graceEnd(payment: PaymentState, { since }: Pick<Doubt, 'since'>)
  */
 export function lookUpDelay(
   payment: PaymentState,
-  doubt: { readonly since: number },
+  ambiguity: { readonly since: number },
   lookUps: number,
   now: number,
 ): number {
   const grown = backoff(FIRST_LOOK_UP_MS, lookUps, MAX_LOOK_UP_PAUSE_MS);
-  const left = graceEnd(payment, doubt) - now;
+  const left = graceEnd(payment, ambiguity) - now;
   return left > 0 ? Math.min(grown, left) : Math.max(grown, payment.terms.pollMaxMs);
 }
 

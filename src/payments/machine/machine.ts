@@ -1,19 +1,19 @@
 import type { PaymentEventType } from '../words/payment.js';
 import { isKnown, namedIn, type PaymentState, reviewOf, statusOf, transIdOf } from '../words/payment-state.js';
-import { polled, running, UNNAMED } from '../words/phase.js';
+import { activeInquiry, polledTransaction, UNNAMED } from '../words/phase.js';
 import type { ProviderStatus, Transaction } from '../words/transaction.js';
 import { onAnswer } from './answers.js';
+import { askAboutPaidClaims, dropShownClaims, onClaimStatus, onNotification, withUnnamed } from './claims.js';
 import { putOff } from './deciding.js';
 import type { DeliveryEvent, NotificationEvent, PaymentEvent } from './events.js';
 import { renumbered, withDifferences, withDisputes } from './evidence.js';
 import { startClosing } from './following.js';
-import { withOther, withShown } from './known-transactions.js';
+import { withShown, withTransaction } from './known-transactions.js';
 import { mayBeOwn } from './matching.js';
 import { afterTry, withDelivery, withNotification } from './notification.js';
 import { plan, type Todo } from './plan.js';
 import { recordQuestion } from './polling.js';
 import type { Change, Reply } from './replies.js';
-import { onNotification, onReportStatus, withoutSaid, withPaidReportsAsked, withUnnamed } from './reports.js';
 import { isReleased, onRequest, replyTo } from './requests.js';
 import { onNamedBeforeSending } from './sending.js';
 import { askSoon } from './transitions.js';
@@ -38,24 +38,24 @@ export interface Step {
  * or decide a payment while its request is in flight.
  */
 export function step(payment: PaymentState, event: PaymentEvent, now: number): Step {
-  const { payment: changed, replies = [] } = apply(noted(payment, event, now), event, now);
+  const { payment: changed, replies = [] } = apply(recordAnswer(payment, event, now), event, now);
   const shown = withDisputes(payment, withStatuses(changed, event), shownBy(event), now);
-  const asked = withPaidReportsAsked(shown, polled(shown.phase)?.transId, now);
-  const moved = renumbered(payment, inTime(asked, now));
-  const notified = eventOf(payment, moved);
-  const released = moved.waiters.filter((waiter) => isReleased(waiter, moved, event));
+  const asked = askAboutPaidClaims(shown, polledTransaction(shown.phase)?.transId, now);
+  const moved = renumbered(payment, applyTime(asked, now));
+  const notified = notificationOf(payment, moved);
+  const released = moved.pendingRequests.filter((pending) => isReleased(pending, moved, event));
   const after: PaymentState = {
     ...moved,
     updatedAt: isNews(payment, moved) ? now : moved.updatedAt,
     notifications: notified === undefined ? moved.notifications : withNotification(moved.notifications, notified, now),
-    waiters: moved.waiters.filter((waiter) => !released.includes(waiter)),
+    pendingRequests: moved.pendingRequests.filter((pending) => !released.includes(pending)),
   };
   const todo = plan(after, now);
   return {
     payment: todo.kind === 'deliver' ? { ...after, delivering: { number: todo.number, at: todo.at } } : after,
     todo,
     notified,
-    replies: [...replies, ...released.map((waiter) => replyTo(waiter, payment, moved, event))],
+    replies: [...replies, ...released.map((pending) => replyTo(pending, payment, moved, event))],
   };
 }
 
@@ -63,7 +63,7 @@ export function step(payment: PaymentState, event: PaymentEvent, now: number): S
  * What every answer leaves behind, whatever it is about: the question counted, and the quiet that the provider asked
  * for.
  */
-function noted(payment: PaymentState, event: PaymentEvent, now: number): PaymentState {
+function recordAnswer(payment: PaymentState, event: PaymentEvent, now: number): PaymentState {
   if (isNotAsked(event)) return payment;
   const recentQuestions =
     event.kind === 'status' ? recordQuestion(payment.recentQuestions, event.transId, now) : payment.recentQuestions;
@@ -71,7 +71,7 @@ function noted(payment: PaymentState, event: PaymentEvent, now: number): Payment
   const quietUntil = quiet === undefined ? payment.quietUntil : Math.max(payment.quietUntil ?? 0, now + quiet);
   const shown = shownBy(event);
   return {
-    ...withoutSaid(withDifferences(payment, shown), shown),
+    ...dropShownClaims(withDifferences(payment, shown), shown),
     recentQuestions,
     ...(quietUntil !== undefined && { quietUntil }),
   };
@@ -83,7 +83,7 @@ function withStatuses(payment: PaymentState, event: PaymentEvent): PaymentState 
     .filter((one) => isKnown(payment, one.transId) && mayBeOwn(payment.order, one))
     .reduce(
       (known, one) =>
-        one.transId === transIdOf(known) ? withShown(known, one.transId, one.status) : withOther(known, one),
+        one.transId === transIdOf(known) ? withShown(known, one.transId, one.status) : withTransaction(known, one),
       payment,
     );
 }
@@ -125,8 +125,8 @@ function apply(payment: PaymentState, event: PaymentEvent, now: number): Change 
     case 'resetChecked':
       return onAnswer(payment, event, now);
     case 'status':
-      return event.isReport
-        ? { payment: onReportStatus(payment, event.transId, event.answer, now) }
+      return event.isClaim
+        ? { payment: onClaimStatus(payment, event.transId, event.answer, now) }
         : onAnswer(payment, event, now);
     case 'delivered':
       return { payment: onDelivered(payment, event, now) };
@@ -176,17 +176,17 @@ function onDelivered(payment: PaymentState, { number, at, outcome }: DeliveryEve
 }
 
 /** What time alone brings about. */
-function inTime(payment: PaymentState, now: number): PaymentState {
+function applyTime(payment: PaymentState, now: number): PaymentState {
   const { phase } = payment;
   if (phase.kind === 'waiting') return onWaited(payment, phase, now);
-  const pursuit = running(phase);
-  return pursuit?.kind === 'following' && pursuit.end !== undefined && pursuit.end.at <= now
-    ? startClosing(payment, pursuit, now)
+  const inquiry = activeInquiry(phase);
+  return inquiry?.kind === 'following' && inquiry.end !== undefined && inquiry.end.at <= now
+    ? startClosing(payment, inquiry, now)
     : payment;
 }
 
 /** The event that notifies the merchant of a change of status; `undefined` when there is none. */
-function eventOf(before: PaymentState, after: PaymentState): PaymentEventType | undefined {
+function notificationOf(before: PaymentState, after: PaymentState): PaymentEventType | undefined {
   const status = statusOf(after);
   const isEnd = after.phase.kind === 'ended' && before.phase.kind !== 'ended';
   if (status === statusOf(before) && !isEnd) return undefined;

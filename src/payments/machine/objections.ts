@@ -1,16 +1,16 @@
 import { allOf, matchedTransId, type Objection, overrules, type Resolution } from '../words/decision.js';
 import type { TransId } from '../words/payment-id.js';
 import {
+  type Claim,
   decideFrom,
   namedIn,
   otherAmountOf,
   type PaymentState,
-  type Report,
   transIdOf,
 } from '../words/payment-state.js';
 import { type Deciding, followedBy, type Named, type Review, UNNAMED } from '../words/phase.js';
 import { whyPaid } from './known-transactions.js';
-import { allReportedPaid, ownReportedPaid, reportedPaidUntil } from './paid-reports.js';
+import { claimedPaid, ownClaimedPaid, paidClaimUntil } from './paid-claims.js';
 import { NOT_UNDER_REVIEW, type Refusal, refusedUnless, resolutionRefused } from './replies.js';
 import { changedReview, isProposal, objectionToPerson } from './second-person.js';
 
@@ -41,16 +41,16 @@ function objectionToNumber(phase: Review, { review }: Resolution): Refusal | und
   return review === phase.number ? undefined : resolutionRefused(changedReview(phase));
 }
 
-function objectionToSending({ pursuit, held, why }: Review, { decision }: Resolution): Refusal | undefined {
+function objectionToSending({ inquiry, held, why }: Review, { decision }: Resolution): Refusal | undefined {
   if (decision.action !== 'resend') return undefined;
-  const followed = followedBy(pursuit);
+  const followed = followedBy(inquiry);
   if (followed !== undefined) {
     return resolutionRefused(`the provider has accepted it as ${followed.transId}: it can't be sent again`);
   }
   if (held) {
     return resolutionRefused(`the provider has a transaction for this payment: match it, or fail the payment (${why})`);
   }
-  return pursuit === undefined ? resolutionRefused(ENDED_ONCE) : undefined;
+  return inquiry === undefined ? resolutionRefused(ENDED_ONCE) : undefined;
 }
 
 export const ENDED_ONCE = "the payment has already ended once: it can't be sent again";
@@ -62,18 +62,18 @@ export function overrulable(words: string, { force }: Resolution, objection: Obj
 
 /** The transactions that notifications name and that the provider hasn't explained yet. */
 function unexplained(payment: PaymentState, now: number): readonly TransId[] {
-  const { reports, others } = payment;
+  const { claims, others } = payment;
   const ownId = transIdOf(payment);
-  const isShown = ({ transId, unknown }: Report) => unknown > 0 && others.some((other) => other.transId === transId);
-  const isOver = ({ transId }: Report) => transId === ownId && reportedPaidUntil(payment, transId, now) === undefined;
-  return reports.open.filter((report) => !isShown(report) && !isOver(report)).map(({ transId }) => transId);
+  const isShown = ({ transId, unknown }: Claim) => unknown > 0 && others.some((other) => other.transId === transId);
+  const isOver = ({ transId }: Claim) => transId === ownId && paidClaimUntil(payment, transId, now) === undefined;
+  return claims.open.filter((claim) => !isShown(claim) && !isOver(claim)).map(({ transId }) => transId);
 }
 
 /** Named transactions, and the payment's own where a notification calls it paid. A decision asks about the own one itself. */
 export function namedForDecision(payment: PaymentState, now: number): readonly Named[] {
   const ownId = transIdOf(payment);
   const named = namedIn(payment).filter((transId) => transId !== ownId);
-  return [...named, ...ownReportedPaid(payment, now)];
+  return [...named, ...ownClaimedPaid(payment, now)];
 }
 
 /** Why a decision that is being checked comes too early. Who insists has not seen what notifications have said since. */
@@ -99,7 +99,7 @@ function newsFor(payment: PaymentState, { decision }: Resolution, now: number): 
     case 'resend':
       return namedForDecision(payment, now);
     case 'fail':
-      return [...allReportedPaid(payment, now), ...namedIn(payment).filter((one) => one === UNNAMED)];
+      return [...claimedPaid(payment, now), ...namedIn(payment).filter((one) => one === UNNAMED)];
     case 'match':
       return [];
   }
@@ -121,12 +121,12 @@ function objectionToHaste(payment: PaymentState, resolution: Resolution, now: nu
       decision.action === 'fail' &&
       payment.order.kind === 'link' &&
       first !== UNNAMED &&
-      ownReportedPaid(payment, now).includes(first)
+      ownClaimedPaid(payment, now).includes(first)
     ) {
       return resolutionRefused(`${whyPaid(payment, first)}; try again in a few minutes`);
     }
     const advice =
-      first === UNNAMED || payment.reports.unconfirmed.includes(first)
+      first === UNNAMED || payment.claims.unconfirmed.includes(first)
         ? "hasn't said what it is: look for it in the provider's portal, and match it"
         : "hasn't confirmed that yet; try again in a few minutes";
     return overrulable(

@@ -2,18 +2,18 @@ import type { ListAnswer, StatusAnswer } from '../words/outcome.js';
 import type { TransId } from '../words/payment-id.js';
 import type { PaymentState } from '../words/payment-state.js';
 import {
+  activeInquiry,
   type Closing,
   type DecisionStep,
   type Ended,
   type Following,
-  type Pursuit,
-  running,
+  type Inquiry,
   type SendCause,
 } from '../words/phase.js';
-import { nextAsked } from './ended.js';
+import { claimDueAt, nextClaim } from './claims.js';
+import { nextToAsk } from './ended.js';
 import { nextDue } from './notification.js';
 import { LOOKS_BUDGETED, nextFreeAt, recordQuestion, STATUS_CALLS_BUDGETED } from './polling.js';
-import { nextReport, reportDueAt } from './reports.js';
 import { isLookedUpFirst } from './waiting.js';
 
 interface Task {
@@ -27,7 +27,7 @@ interface Task {
  * due.
  */
 export function plan(payment: PaymentState, now: number): Todo {
-  const tasks = [phaseTask(payment, now), reportTask(payment, now), deliveryTask(payment)].filter(
+  const tasks = [phaseTask(payment, now), claimTask(payment, now), deliveryTask(payment)].filter(
     (task) => task !== undefined,
   );
   const ready = tasks.find(({ at }) => at <= now);
@@ -63,9 +63,9 @@ function timerOf(payment: PaymentState): { at: number; summary: string }[] {
       hold === 'credentials' ? `The provider refuses our credentials: ${reason}` : `Send again: ${reason}`;
     return [{ at: phase.until, summary }];
   }
-  const pursuit = running(phase);
-  if (pursuit?.kind !== 'following' || pursuit.end === undefined) return [];
-  return [{ at: pursuit.end.at, summary: 'End of the link, unless the provider notifies before' }];
+  const inquiry = activeInquiry(phase);
+  if (inquiry?.kind !== 'following' || inquiry.end === undefined) return [];
+  return [{ at: inquiry.end.at, summary: 'End of the link, unless the provider notifies before' }];
 }
 
 function phaseTask(payment: PaymentState, now: number): Task | undefined {
@@ -83,37 +83,37 @@ function phaseTask(payment: PaymentState, now: number): Task | undefined {
     case 'ended':
       return checkTask(payment, phase, now);
     default: {
-      const pursuit = running(phase);
-      return pursuit === undefined ? undefined : pursuitTask(payment, pursuit, now);
+      const inquiry = activeInquiry(phase);
+      return inquiry === undefined ? undefined : inquiryTask(payment, inquiry, now);
     }
   }
 }
 
-function pursuitTask(payment: PaymentState, pursuit: Pursuit, now: number): Task {
-  switch (pursuit.kind) {
+function inquiryTask(payment: PaymentState, inquiry: Inquiry, now: number): Task {
+  switch (inquiry.kind) {
     case 'searching': {
-      const { clearing } = pursuit;
-      const orphan = clearing?.orphans[0];
-      if (clearing !== undefined && orphan === undefined) return resetTask(now);
-      return orphan === undefined
+      const { clearing } = inquiry;
+      const link = clearing?.unissued[0];
+      if (clearing !== undefined && link === undefined) return resetTask(now);
+      return link === undefined
         ? {
-            at: quiet(payment, pursuit.nextAt),
+            at: quiet(payment, inquiry.nextAt),
             todo: { kind: 'lookUp' },
             summary: 'Look for the transaction again',
           }
         : {
             at: quiet(payment, now),
-            todo: { kind: 'expire', transId: orphan, isOrphan: true },
+            todo: { kind: 'expire', transId: link, isUnissued: true },
             summary: 'Expire the link',
           };
     }
     case 'following':
-      return pollTask(payment, pursuit, now);
+      return pollTask(payment, inquiry, now);
     case 'closing':
-      return closingTask(payment, pursuit, now);
+      return closingTask(payment, inquiry, now);
     case 'verifying':
       return {
-        at: quiet(payment, pursuit.nextAt),
+        at: quiet(payment, inquiry.nextAt),
         todo: { kind: 'lookUp' },
         summary: 'Look for another transaction',
       };
@@ -128,7 +128,7 @@ function resetTask(now: number): Task {
 function pollTask(payment: PaymentState, { transId, polling }: Following, now: number): Task {
   return {
     at: quiet(payment, Math.max(polling.nextAt, nextFreeAt(payment.recentQuestions, transId, now))),
-    todo: { kind: 'askStatus', transId, isReport: false },
+    todo: { kind: 'askStatus', transId, isClaim: false },
     summary: 'Ask the provider, unless it notifies before',
   };
 }
@@ -149,7 +149,7 @@ function decisionTask(payment: PaymentState, step: DecisionStep, now: number): T
     case 'others': {
       const transId = step.kind === 'status' ? step.transId : step.open[0];
       const at = quiet(payment, nextFreeAt(payment.recentQuestions, transId, now));
-      return { at, todo: { kind: 'askStatus', transId, isReport: false }, summary };
+      return { at, todo: { kind: 'askStatus', transId, isClaim: false }, summary };
     }
     case 'list':
       return { at: quiet(payment, now), todo: { kind: 'lookUp' }, summary };
@@ -162,26 +162,26 @@ function checkTask(payment: PaymentState, ended: Ended, now: number): Task | und
   const [check] = ended.checks;
   if (check === undefined) return undefined;
   const summary = "Compare the outcome with the provider's records";
-  const transId = nextAsked(payment, ended, check);
+  const transId = nextToAsk(payment, ended, check);
   return transId === undefined
     ? { at: quiet(payment, check.at), todo: { kind: 'lookUp' }, summary }
     : {
         at: quiet(payment, Math.max(check.at, nextFreeAt(payment.recentQuestions, transId, now))),
-        todo: { kind: 'askStatus', transId, isReport: false },
+        todo: { kind: 'askStatus', transId, isClaim: false },
         summary,
       };
 }
 
 /** Reported transactions wait until it is known what the payment's own request came to. */
-function reportTask(payment: PaymentState, now: number): Task | undefined {
+function claimTask(payment: PaymentState, now: number): Task | undefined {
   const { phase } = payment;
   if (phase.kind === 'sending' || phase.kind === 'waiting' || phase.kind === 'deciding') return undefined;
-  const report = nextReport(payment);
-  const at = reportDueAt(payment);
-  if (report === undefined || at === undefined) return undefined;
+  const claim = nextClaim(payment);
+  const at = claimDueAt(payment);
+  if (claim === undefined || at === undefined) return undefined;
   return {
-    at: quiet(payment, Math.max(at, nextFreeAt(payment.recentQuestions, report.transId, now))),
-    todo: { kind: 'askStatus', transId: report.transId, isReport: true },
+    at: quiet(payment, Math.max(at, nextFreeAt(payment.recentQuestions, claim.transId, now))),
+    todo: { kind: 'askStatus', transId: claim.transId, isClaim: true },
     summary: 'Ask about a transaction that a notification named',
   };
 }
@@ -237,10 +237,10 @@ export function looked(
 export type Todo =
   | { readonly kind: 'send'; readonly cause: SendCause }
   | { readonly kind: 'lookUp' }
-  /** `isReport`: the transaction is one that a notification named. */
-  | { readonly kind: 'askStatus'; readonly transId: TransId; readonly isReport: boolean }
-  /** Of an orphan, a link that was made and given to nobody, as far as the payment knows. */
-  | { readonly kind: 'expire'; readonly transId: TransId; readonly isOrphan?: true }
+  /** `isClaim`: the transaction is one that a notification named. */
+  | { readonly kind: 'askStatus'; readonly transId: TransId; readonly isClaim: boolean }
+  /** `isUnissued`: the link was made and given to nobody, as far as the payment knows. */
+  | { readonly kind: 'expire'; readonly transId: TransId; readonly isUnissued?: true }
   /**
    * Asks Temporal whether the workflow may have been reset, before a payment ends of which this run has given no link.
    */

@@ -1,5 +1,13 @@
-import type { PaymentState, Waiter } from '../words/payment-state.js';
-import { type Following, followedBy, type Phase, polled, running, type Sending, type Waiting } from '../words/phase.js';
+import type { PaymentState, PendingRequest } from '../words/payment-state.js';
+import {
+  activeInquiry,
+  type Following,
+  followedBy,
+  type Phase,
+  polledTransaction,
+  type Sending,
+  type Waiting,
+} from '../words/phase.js';
 import { onDecide } from './deciding.js';
 import { recheck } from './ended.js';
 import type { PaymentEvent, RequestEvent } from './events.js';
@@ -14,7 +22,7 @@ import { askSoon } from './transitions.js';
 import { NOT_KNOWN, objectionToWithdrawal, withdraw } from './waiting.js';
 
 /** Requests that may wait at a time; more are answered at once. Temporal takes ten updates of a workflow at a time. */
-const MAX_WAITERS = 4;
+const MAX_PENDING_REQUESTS = 4;
 
 /**
  * Why something that is asked of a payment can't be done, as far as the payment knows without asking; `undefined` when
@@ -55,7 +63,7 @@ function objectionToExpiry(payment: PaymentState, now: number): Refusal | undefi
   }
   if (closable(phase) === undefined)
     return { type: 'NotExpirable', words: 'the payment is under review, and a person has to decide it' };
-  const of = polled(phase);
+  const of = polledTransaction(phase);
   return of !== undefined && mayBePaid(payment, of.transId, now)
     ? {
         type: 'NotExpirable',
@@ -71,8 +79,8 @@ export function onRequest(payment: PaymentState, event: RequestEvent, now: numbe
     case 'expire':
       return onExpireRequest(payment, event, now);
     case 'refresh':
-      return runs(payment.phase)
-        ? waits(askSoon(payment, now), event.request, 'poll')
+      return isFollowed(payment.phase)
+        ? answerLater(askSoon(payment, now), event.request, 'poll')
         : done(askSoon(payment, now), event.request);
     case 'decide':
       return payment.phase.kind === 'review'
@@ -84,7 +92,7 @@ export function onRequest(payment: PaymentState, event: RequestEvent, now: numbe
         : onReject(payment, event.request, event.rejection, now);
     case 'recheck':
       return payment.phase.kind === 'ended'
-        ? waits(recheck(payment, payment.phase, now), event.request, 'check')
+        ? answerLater(recheck(payment, payment.phase, now), event.request, 'check')
         : onRequest(payment, { kind: 'refresh', request: event.request }, now);
     case 'resendNotification': {
       const notifications = withDelivery(payment.notifications, event.number, newDelivery(now));
@@ -106,8 +114,8 @@ function onExpireRequest(
   const expiresAt = Math.min(payment.facts.expiresAt ?? now, now);
   const ending = { ...payment, facts: { ...payment.facts, expiresAt } };
   // One that is being verified has come to its end.
-  const isOver = running(payment.phase)?.kind === 'verifying';
-  return waits(isOver ? askSoon(ending, now) : startClosing(ending, of, now), request, 'closing');
+  const isOver = activeInquiry(payment.phase)?.kind === 'verifying';
+  return answerLater(isOver ? askSoon(ending, now) : startClosing(ending, of, now), request, 'closing');
 }
 
 /** Whether the payment waits to be sent or is just about to be, so that an operator may take that back. */
@@ -117,41 +125,46 @@ function isToBeSent(phase: Phase): phase is Sending | Waiting {
 
 /** The transaction that a link can be expired by, where nothing stands in the way. */
 function closable(phase: Phase): Following | undefined {
-  return followedBy(running(phase));
+  return followedBy(activeInquiry(phase));
 }
 
-function waits(payment: PaymentState, request: number, what: Waiter['for']): Change {
-  return payment.waiters.length < MAX_WAITERS
-    ? { payment: { ...payment, waiters: [...payment.waiters, { request, for: what }] } }
+function answerLater(payment: PaymentState, request: number, what: PendingRequest['for']): Change {
+  return payment.pendingRequests.length < MAX_PENDING_REQUESTS
+    ? { payment: { ...payment, pendingRequests: [...payment.pendingRequests, { request, for: what }] } }
     : done(payment, request);
 }
 
 /** The provider is going to be asked about the payment's transaction, without anybody's decision. */
-function runs(phase: Phase): boolean {
-  return followedBy(running(phase)) !== undefined;
+function isFollowed(phase: Phase): boolean {
+  return followedBy(activeInquiry(phase)) !== undefined;
 }
 
-export function isReleased(waiter: Waiter, { phase }: PaymentState, event: PaymentEvent): boolean {
+export function isReleased(pending: PendingRequest, { phase }: PaymentState, event: PaymentEvent): boolean {
   if (event.kind === 'handOver') return true;
-  switch (waiter.for) {
+  switch (pending.for) {
     case 'poll':
-      if (!runs(phase) || event.kind === 'listed') return true;
-      return event.kind === 'status' && !event.isReport && running(phase)?.kind !== 'verifying';
+      if (!isFollowed(phase) || event.kind === 'listed') return true;
+      return event.kind === 'status' && !event.isClaim && activeInquiry(phase)?.kind !== 'verifying';
     case 'closing':
-      return running(phase)?.kind !== 'closing' && running(phase)?.kind !== 'verifying';
+      return activeInquiry(phase)?.kind !== 'closing' && activeInquiry(phase)?.kind !== 'verifying';
     case 'check':
       return phase.kind !== 'ended' || event.kind === 'listed';
   }
 }
 
 /** Anybody who has an outcome checked must not take the provider's silence for its word that nothing is wrong. */
-export function replyTo(waiter: Waiter, before: PaymentState, { phase }: PaymentState, event: PaymentEvent): Reply {
-  const { request } = waiter;
+export function replyTo(
+  pending: PendingRequest,
+  before: PaymentState,
+  { phase }: PaymentState,
+  event: PaymentEvent,
+): Reply {
+  const { request } = pending;
   const wasComplete =
     before.phase.kind === 'ended' && phase.kind === 'ended' && phase.checks.length < before.phase.checks.length;
   const isChecked =
     phase.kind !== 'ended' || (wasComplete && event.kind === 'listed' && event.answer.kind === 'listed');
-  if (waiter.for !== 'check' || isChecked) return { request, kind: 'done' };
+  if (pending.for !== 'check' || isChecked) return { request, kind: 'done' };
   return {
     request,
     kind: 'refused',

@@ -1,11 +1,11 @@
 import type { ExpiryAnswer, ListAnswer } from '../words/outcome.js';
 import type { TransId } from '../words/payment-id.js';
 import { namedIn, type PaymentState } from '../words/payment-state.js';
-import type { Doubt, Failed, Searching } from '../words/phase.js';
+import type { Ambiguity, Failed, Searching } from '../words/phase.js';
 import type { Transaction } from '../words/transaction.js';
-import { inDoubt, isOver, withNoted, withOthers } from './known-transactions.js';
+import { isOver, markPossiblyDouble, withPossibleDoubles, withTransactions } from './known-transactions.js';
 import { LISTED_AFTER_MS, lookUpDelay } from './look-ups.js';
-import { aboutToSend, askSoon, end, follow, inPhase, pursueOn, review, withEarlierRun } from './transitions.js';
+import { aboutToSend, askSoon, end, follow, inPhase, review, withEarlierRun, withInquiry } from './transitions.js';
 import { judge, UNREAD_MS } from './verdict.js';
 
 /**
@@ -13,13 +13,13 @@ import { judge, UNREAD_MS } from './verdict.js';
  * which the list shows later: the outcome is in doubt.
  */
 export function adopt(payment: PaymentState, { transId }: Transaction, now: number): PaymentState {
-  return askSoon(follow(inDoubt(payment), { transId }, now), now);
+  return askSoon(follow(markPossiblyDouble(payment), { transId }, now), now);
 }
 
 /** Handles the answer to a look-up, under review or not. Under review, nothing is sent. */
 export function onListed(payment: PaymentState, searching: Searching, answer: ListAnswer, now: number): PaymentState {
   const lookUps = searching.lookUps + 1;
-  const nextAt = now + lookUpDelay(payment, searching.doubt, lookUps, now);
+  const nextAt = now + lookUpDelay(payment, searching.ambiguity, lookUps, now);
   const searched: Searching = { ...searching, lookUps, lastAt: now, nextAt };
   const verdict = judge(payment, searched, answer, now);
   switch (verdict.kind) {
@@ -27,9 +27,9 @@ export function onListed(payment: PaymentState, searching: Searching, answer: Li
       return adopt(payment, verdict.transaction, now);
     case 'clear':
       // The list may leave them out from now on, or show them as they were.
-      return clear(withNoted(payment, verdict.transactions), searched, verdict.orphans, verdict.next);
+      return clear(withTransactions(payment, verdict.transactions), searched, verdict.unissued, verdict.next);
     case 'send':
-      return aboutToSend(payment, 'policy', searched.doubt);
+      return aboutToSend(payment, 'policy', searched.ambiguity);
     case 'end':
       return end(payment, verdict.outcome, now);
     case 'wait':
@@ -37,15 +37,15 @@ export function onListed(payment: PaymentState, searching: Searching, answer: Li
     case 'review':
       // Already under review: only what needs a decision is new. The reason says what is so now.
       return payment.phase.kind === 'review' && !verdict.held
-        ? withReason(pursueOn(payment, searched), verdict.why)
+        ? withReason(withInquiry(payment, searched), verdict.why)
         : review(
-            verdict.transactions === undefined ? payment : withOthers(payment, verdict.transactions),
-            { why: verdict.why, held: verdict.held, pursuit: searched },
+            verdict.transactions === undefined ? payment : withPossibleDoubles(payment, verdict.transactions),
+            { why: verdict.why, held: verdict.held, inquiry: searched },
             now,
           );
     case 'lookAgain': {
       const { transactions = [], by = nextAt } = verdict;
-      return pursueOn(withNoted(payment, transactions), { ...searched, nextAt: Math.min(nextAt, by) });
+      return withInquiry(withTransactions(payment, transactions), { ...searched, nextAt: Math.min(nextAt, by) });
     }
   }
 }
@@ -57,12 +57,12 @@ function withReason(payment: PaymentState, why: string): PaymentState {
 }
 
 /**
- * Goes on after an attempt to expire an orphan: nobody was given its address, so silence holds nothing up. If an
- * earlier run may have given it to the merchant, it is no orphan: it is looked for once more, and followed. A provider
+ * Goes on after an attempt to expire an unissued link: nobody was given its address, so silence holds nothing up. If an
+ * earlier run may have given it to the merchant, it was issued: it is looked for once more, and followed. A provider
  * that answers, and hasn't expired it, may be about to show that it is paid after all: nothing is made or said before
  * it has.
  */
-export function onOrphanExpired(
+export function onUnissuedExpired(
   payment: PaymentState,
   searching: Searching,
   transId: TransId,
@@ -75,15 +75,16 @@ export function onOrphanExpired(
   const isAlive =
     answer.kind === 'refused' || (answer.kind === 'expired' && !isOver(payment, answer.transaction.status));
   if (!isAlive) {
-    const orphans = clearing.orphans.filter((orphan) => orphan !== transId);
+    const unissued = clearing.unissued.filter((link) => link !== transId);
     // This answer shows no transaction. An old one may show it as it was.
-    const known = answer.kind === 'alreadyExpired' ? withNoted(payment, [{ transId, status: 'EXPIRED' }]) : payment;
-    return clear(known, searching, orphans, clearing.next);
+    const known =
+      answer.kind === 'alreadyExpired' ? withTransactions(payment, [{ transId, status: 'EXPIRED' }]) : payment;
+    return clear(known, searching, unissued, clearing.next);
   }
   const why = `the provider doesn't expire ${transId}, which was made for this payment`;
-  return now < searching.doubt.since + UNREAD_MS || payment.phase.kind === 'review'
-    ? pursueOn(payment, rest)
-    : review(payment, { why, held: false, pursuit: rest }, now);
+  return now < searching.ambiguity.since + UNREAD_MS || payment.phase.kind === 'review'
+    ? withInquiry(payment, rest)
+    : review(payment, { why, held: false, inquiry: rest }, now);
 }
 
 /**
@@ -96,7 +97,7 @@ export function onResetChecked(
   mayBeReset: boolean,
   now: number,
 ): PaymentState {
-  const { reason } = searching.doubt;
+  const { reason } = searching.ambiguity;
   if (mayBeReset) return searchAfterReset(payment, reason, now);
   const failed = `no link could be created: ${reason}`;
   return endUnlessNamed(payment, { status: 'FAILED', reason: failed, failureCode: 'link_not_created' }, now);
@@ -117,10 +118,10 @@ export function endUnlessNamed(payment: PaymentState, outcome: Failed, now: numb
 
 /** Ends a payment of which no transaction is known, once the list has had the time to show one. */
 export function endIfAbsent(payment: PaymentState, outcome: Failed, reason: string, now: number): PaymentState {
-  const doubt: Doubt = { reason, since: now, otherwise: outcome };
-  return inPhase(inDoubt(payment), {
+  const ambiguity: Ambiguity = { reason, since: now, otherwise: outcome };
+  return inPhase(markPossiblyDouble(payment), {
     kind: 'searching',
-    doubt,
+    ambiguity,
     lookUps: 0,
     nextAt: now + LISTED_AFTER_MS,
   });
@@ -129,20 +130,22 @@ export function endIfAbsent(payment: PaymentState, outcome: Failed, reason: stri
 /** Looks for a link that an earlier run may have given to the merchant, under review or not. */
 export function searchAfterReset(payment: PaymentState, before: string, now: number): PaymentState {
   const reason = `${before}; an earlier run of the workflow may have given the merchant a link`;
-  const doubt = { reason, since: now, isReset: true } as const;
-  const nextAt = now + lookUpDelay(payment, doubt, 0, now);
-  return pursueOn(withEarlierRun(payment, doubt), { kind: 'searching', doubt, lookUps: 0, nextAt });
+  const ambiguity = { reason, since: now, isReset: true } as const;
+  const nextAt = now + lookUpDelay(payment, ambiguity, 0, now);
+  return withInquiry(withEarlierRun(payment, ambiguity), { kind: 'searching', ambiguity, lookUps: 0, nextAt });
 }
 
 function clear(
   payment: PaymentState,
   searching: Searching,
-  orphans: readonly TransId[],
+  unissued: readonly TransId[],
   next: 'send' | 'fail',
 ): PaymentState {
   // Before it fails, Temporal is asked whether an earlier run may have given a link.
-  const isUnderWay = orphans.length > 0 || next === 'fail';
-  if (isUnderWay) return pursueOn(payment, { ...searching, clearing: { orphans, next } });
+  const isUnderWay = unissued.length > 0 || next === 'fail';
+  if (isUnderWay) return withInquiry(payment, { ...searching, clearing: { unissued, next } });
   const { clearing: _done, ...rest } = searching;
-  return payment.phase.kind === 'review' ? pursueOn(payment, rest) : aboutToSend(payment, 'policy', searching.doubt);
+  return payment.phase.kind === 'review'
+    ? withInquiry(payment, rest)
+    : aboutToSend(payment, 'policy', searching.ambiguity);
 }

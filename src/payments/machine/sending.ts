@@ -2,8 +2,8 @@ import { overrules, type Rejected, type Rejection } from '../words/decision.js';
 import type { InitiationOutcome } from '../words/outcome.js';
 import type { PaymentState } from '../words/payment-state.js';
 import type { Named, Sending, Waiting } from '../words/phase.js';
-import { withOthers } from './known-transactions.js';
-import { describeDoubt } from './look-ups.js';
+import { withPossibleDoubles } from './known-transactions.js';
+import { whyAmbiguous } from './look-ups.js';
 import { ownAmong } from './matching.js';
 import { NOT_UNDER_REVIEW, type Refusal, resolutionRefused } from './replies.js';
 import { endIfAbsent, endUnlessNamed } from './searching.js';
@@ -43,8 +43,8 @@ export function onSent(payment: PaymentState, phase: Sending, outcome: Initiatio
     case 'throttled': {
       // It may have been taken: one who decides in haste is told from when on the list shows that.
       const { sends, order } = payment;
-      const isDoubtful = sends.isDoubtful || order.kind !== 'link';
-      const known = { ...payment, sends: { ...sends, lastAt: now, isDoubtful } };
+      const mayBeDouble = sends.mayBeDouble || order.kind !== 'link';
+      const known = { ...payment, sends: { ...sends, lastAt: now, mayBeDouble } };
       return onUnsent(known, phase, 'throttled', outcome.reason, now, outcome.retryAfterMs);
     }
     case 'notSent':
@@ -59,25 +59,25 @@ export function onSent(payment: PaymentState, phase: Sending, outcome: Initiatio
  * the provider rejects a second one for: of money, that is looked for before anything is said. Nobody was given the
  * link of an earlier try.
  */
-function onRejected(payment: PaymentState, { doubt, unsent }: Sending, message: string, now: number): PaymentState {
+function onRejected(payment: PaymentState, { ambiguity, unsent }: Sending, message: string, now: number): PaymentState {
   const outcome = { status: 'FAILED', failureCode: 'rejected_by_provider', reason: message } as const;
-  const isFirst = doubt === undefined && unsent === undefined;
+  const isFirst = ambiguity === undefined && unsent === undefined;
   if (isFirst || payment.order.kind === 'link') return endUnlessNamed(payment, outcome, now);
-  if (doubt === undefined)
+  if (ambiguity === undefined)
     return endIfAbsent(payment, outcome, `${unsent?.reason}; sent again, and rejected: ${message}`, now);
-  const reason = `${doubt.reason}; sent once more, and rejected: ${message}`;
-  return searchUnderReview(payment, { ...doubt, reason }, describeDoubt(reason), now);
+  const reason = `${ambiguity.reason}; sent once more, and rejected: ${message}`;
+  return searchUnderReview(payment, { ...ambiguity, reason }, whyAmbiguous(reason), now);
 }
 
 /** All attempts to create a link share one grace period; for a resend of money, another begins. */
 function onAmbiguous(
   payment: PaymentState,
-  { cause, doubt }: Sending,
+  { cause, ambiguity }: Sending,
   { reason, isReset, shown = [] }: Extract<InitiationOutcome, { readonly kind: 'ambiguous' }>,
   now: number,
 ): PaymentState {
-  const known = shown.length === 0 ? payment : withOthers(payment, ownAmong(payment.order, shown));
-  const since = doubt !== undefined && payment.order.kind === 'link' ? doubt.since : now;
+  const known = shown.length === 0 ? payment : withPossibleDoubles(payment, ownAmong(payment.order, shown));
+  const since = ambiguity !== undefined && payment.order.kind === 'link' ? ambiguity.since : now;
   const lookUps = payment.order.kind === 'link' ? payment.sends.count : 0;
   // What is shown right before it is sent keeps it from being sent: a decision to send it wasn't carried out.
   const undecided = shown.length === 0 ? known : withoutDecision(known, cause);
@@ -95,10 +95,10 @@ export function onNamedBeforeSending(payment: PaymentState, sending: Sending, na
 /** Why an operator can't take back that a payment is sent once more, while that waits or is just about to happen. */
 export function objectionToRecall(
   { resolved }: PaymentState,
-  { kind, cause, doubt, unsent }: Sending | Waiting,
+  { kind, cause, ambiguity, unsent }: Sending | Waiting,
   { review: number }: Rejection,
 ): Refusal | undefined {
-  if (cause !== 'operator' || doubt === undefined) {
+  if (cause !== 'operator' || ambiguity === undefined) {
     return NOT_UNDER_REVIEW;
   }
   if (resolved?.review !== number) {
@@ -112,14 +112,14 @@ export function objectionToRecall(
 /** Takes back that the payment is sent once more, as an operator has decided: it is under review again. */
 export function onRecall(
   payment: PaymentState,
-  { cause, doubt }: Pick<Sending, 'cause' | 'doubt'>,
+  { cause, ambiguity }: Pick<Sending, 'cause' | 'ambiguity'>,
   { by, why }: Rejection,
   now: number,
 ): PaymentState {
   const { resolved } = payment;
-  if (doubt === undefined || resolved === undefined) return payment;
-  const reason = `${describeDoubt(doubt.reason)}; it was to be sent once more, and an operator has taken that back`;
-  const reviewed = searchUnderReview(withoutDecision(payment, cause), doubt, reason, now);
+  if (ambiguity === undefined || resolved === undefined) return payment;
+  const reason = `${whyAmbiguous(ambiguity.reason)}; it was to be sent once more, and an operator has taken that back`;
+  const reviewed = searchUnderReview(withoutDecision(payment, cause), ambiguity, reason, now);
   const rejected: Rejected = { proposed: resolved, by, why, at: now };
   return reviewed.phase.kind === 'review' ? inPhase(reviewed, { ...reviewed.phase, rejected }) : reviewed;
 }

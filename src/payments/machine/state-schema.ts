@@ -157,7 +157,7 @@ const unsent = object({
   begunAt: number(),
   since: number(),
 });
-const doubt = object({
+const ambiguity = object({
   reason: text(),
   isReset: yes,
   since: number(),
@@ -165,11 +165,11 @@ const doubt = object({
   unsent: optional(unsent),
 });
 
-const sending = object({ kind: z.literal('sending'), cause, doubt: optional(doubt), unsent: optional(unsent) });
+const sending = object({ kind: z.literal('sending'), cause, ambiguity: optional(ambiguity), unsent: optional(unsent) });
 const waiting = object({
   kind: z.literal('waiting'),
   cause,
-  doubt: optional(doubt),
+  ambiguity: optional(ambiguity),
   unsent,
   until: number(),
   isGivenUp: yes,
@@ -177,9 +177,9 @@ const waiting = object({
 const lookUps = { lookUps: count, lastAt: optional(number()), nextAt: number() };
 const searching = object({
   kind: z.literal('searching'),
-  doubt,
+  ambiguity,
   ...lookUps,
-  clearing: optional(object({ orphans: transIds, next: oneOf('send', 'fail') })),
+  clearing: optional(object({ unissued: transIds, next: oneOf('send', 'fail') })),
 });
 const followed = oneOf('CREATED', 'PENDING', 'FAILED');
 const following = object({
@@ -194,7 +194,7 @@ const closing = object({ kind: z.literal('closing'), of: following, next: oneOf(
 const verifying = object({
   kind: z.literal('verifying'),
   of: following,
-  shown: followed,
+  interimStatus: followed,
   outcome: union('status', [object(failed), object(expired)]),
   since: number(),
   ...lookUps,
@@ -205,7 +205,7 @@ const review = object({
   why: text(),
   since: number(),
   held: flag(),
-  pursuit: optional(union('kind', [searching, following, closing, verifying])),
+  inquiry: optional(union('kind', [searching, following, closing, verifying])),
   proposed: optional(proposal),
   rejected: optional(object({ ...rejection, proposed: proposal, at: number() })),
 });
@@ -236,7 +236,7 @@ const endedFields = {
   kind: z.literal('ended'),
   transId: optional(transId),
   checks: list(check),
-  unproven: optional(transIds),
+  outstanding: optional(transIds),
 };
 const ended = union('status', [
   object({ ...endedFields, ...succeeded }),
@@ -253,8 +253,8 @@ const facts = object({
   reason: optional(text()),
   financialTransId: optional(text()),
 });
-const sends = object({ count, lastAt: optional(number()), byPolicy: flag(), isDoubtful: flag(), isReset: yes });
-const reports = object({
+const sends = object({ count, lastAt: optional(number()), policySpent: flag(), mayBeDouble: flag(), isReset: yes });
+const claims = object({
   open: list(object({ transId, nextAt: number(), unanswered: count, unknown: count })),
   notBefore: number(),
   unconfirmed: transIds,
@@ -295,16 +295,16 @@ const stateIn = <Phase extends z.ZodMiniType>(phase: Phase) =>
     sends,
     reviews: count,
     resolved: optional(object({ ...resolution, at: number(), approval: optional(object(rejection)) })),
-    tolerated: optional(text()),
+    acceptedDifference: optional(text()),
     differences: optional(list(difference)),
-    shown: optional(object({ transId, status, wasPaid: yes })),
-    reports,
-    others: list(object({ transId, status, judged: optional(status) })),
+    lastShown: optional(object({ transId, status, wasPaid: yes })),
+    claims,
+    others: list(object({ transId, status, decidedAs: optional(status) })),
     recentQuestions: list(object({ transId, at: number() })),
     quietUntil: optional(number()),
     notifications: list(notification),
     delivering: optional(object({ number: count, at: number() })),
-    waiters: list(object({ request: count, for: oneOf('poll', 'closing', 'check') })),
+    pendingRequests: list(object({ request: count, for: oneOf('poll', 'closing', 'check') })),
   });
 const phase = union('kind', [sending, waiting, searching, following, closing, verifying, review, deciding, ended]);
 

@@ -1,13 +1,13 @@
 import type { TransId } from '../words/payment-id.js';
 import { type Facts, failureCodeOf, type PaymentState, transIdOf } from '../words/payment-state.js';
 import {
+  type Ambiguity,
   type Check,
-  type Doubt,
   type Following,
+  type Inquiry,
+  inquiryOf,
   type Outcome,
   type Phase,
-  type Pursuit,
-  pursuitOf,
   type Review,
   type Searching,
   type SendCause,
@@ -15,7 +15,15 @@ import {
 } from '../words/phase.js';
 import { HOUR_MS } from '../words/time.js';
 import type { Transaction } from '../words/transaction.js';
-import { canMoveMoney, inDoubt, isOver, latestOf, openOther, withOther, withShown } from './known-transactions.js';
+import {
+  canMoveMoney,
+  isOver,
+  latestOf,
+  markPossiblyDouble,
+  openOther,
+  withShown,
+  withTransaction,
+} from './known-transactions.js';
 import { LISTED_AFTER_MS, lookUpDelay } from './look-ups.js';
 import { bringForward, startPolling } from './polling.js';
 
@@ -28,34 +36,34 @@ export function inPhase(payment: PaymentState, phase: Phase): PaymentState {
  * The payment is about to be sent. After a resend of money, no answer can rule out that it was accepted twice: the
  * outcome is checked again afterwards.
  */
-export function aboutToSend(payment: PaymentState, cause: SendCause, doubt: Doubt | undefined): PaymentState {
+export function aboutToSend(payment: PaymentState, cause: SendCause, ambiguity: Ambiguity | undefined): PaymentState {
   const { sends, order } = payment;
-  const isDoubtful = cause === 'operator' || (cause === 'policy' && order.kind !== 'link');
+  const mayBeDouble = cause === 'operator' || (cause === 'policy' && order.kind !== 'link');
   return {
     ...payment,
     sends: {
       ...sends,
-      byPolicy: sends.byPolicy || cause !== 'order',
-      isDoubtful: sends.isDoubtful || isDoubtful,
+      policySpent: sends.policySpent || cause !== 'order',
+      mayBeDouble: sends.mayBeDouble || mayBeDouble,
     },
-    phase: { kind: 'sending', cause, doubt },
+    phase: { kind: 'sending', cause, ambiguity },
   };
 }
 
 /** What a notification says of a transaction that it doesn't name has been examined, or decided over. */
 export function withoutUnnamed(payment: PaymentState): PaymentState {
-  const { isNamed: _over, ...reports } = payment.reports;
-  return { ...payment, reports };
+  const { isNamed: _over, ...claims } = payment.claims;
+  return { ...payment, claims };
 }
 
 /** Starts to look for the transaction of a request that the provider may have accepted. */
-export function search(payment: PaymentState, doubt: Doubt, now: number, lookUps = 0): PaymentState {
-  const nextAt = now + lookUpDelay(payment, doubt, lookUps, now);
-  return inPhase(withEarlierRun(payment, doubt), { kind: 'searching', doubt, lookUps, nextAt });
+export function search(payment: PaymentState, ambiguity: Ambiguity, now: number, lookUps = 0): PaymentState {
+  const nextAt = now + lookUpDelay(payment, ambiguity, lookUps, now);
+  return inPhase(withEarlierRun(payment, ambiguity), { kind: 'searching', ambiguity, lookUps, nextAt });
 }
 
 /** Remembers that an earlier run may have given a link to the merchant. */
-export function withEarlierRun(payment: PaymentState, { isReset }: Doubt): PaymentState {
+export function withEarlierRun(payment: PaymentState, { isReset }: Ambiguity): PaymentState {
   return isReset ? { ...payment, sends: { ...payment.sends, isReset } } : payment;
 }
 
@@ -65,11 +73,11 @@ export function follow(
   taken: { readonly transId: TransId; readonly link?: string | undefined },
   now: number,
 ): PaymentState {
-  const { order, terms, reports } = payment;
+  const { order, terms, claims } = payment;
   const { transId } = taken;
   const before = transIdOf(payment);
   const facts = before === undefined || before === transId ? payment.facts : sharedFacts(payment.facts);
-  const isReported = reports.open.some((report) => report.transId === transId);
+  const isReported = claims.open.some((claim) => claim.transId === transId);
   const lifetime = order.kind === 'link' ? (order.expiresInMs ?? terms.linkLifetimeMs) : undefined;
   const expiresAt = lifetime === undefined ? undefined : (facts.expiresAt ?? now + lifetime);
   const known = payment.others.find((other) => other.transId === transId);
@@ -80,7 +88,7 @@ export function follow(
       expiresAt,
       link: taken.link === undefined ? facts.link : { url: taken.link, transId },
     },
-    reports: { ...reports, open: reports.open.filter((report) => report.transId !== transId) },
+    claims: { ...claims, open: claims.open.filter((claim) => claim.transId !== transId) },
     others: payment.others.filter((other) => other.transId !== transId),
     phase: {
       kind: 'following',
@@ -98,12 +106,12 @@ export function follow(
  * transaction.
  */
 export function verify(payment: PaymentState, of: Following, outcome: Verifying['outcome'], now: number): PaymentState {
-  if (pursuitOf(payment.phase)?.kind === 'verifying') return payment;
+  if (inquiryOf(payment.phase)?.kind === 'verifying') return payment;
   const listedAt = (payment.sends.lastAt ?? payment.createdAt) + LISTED_AFTER_MS;
-  return pursueOn(payment, {
+  return withInquiry(payment, {
     kind: 'verifying',
     of: outcome.status === 'FAILED' ? { ...of, status: 'FAILED' } : of,
-    shown: of.status,
+    interimStatus: of.status,
     outcome,
     since: now,
     lookUps: 0,
@@ -118,41 +126,41 @@ function sharedFacts({ link, expiresAt }: Facts): Facts {
 
 /** Brings the next call to the provider forward, as far as the budget allows. */
 export function askSoon(payment: PaymentState, now: number, hinted = false): PaymentState {
-  const sooner = soonerIn(pursuitOf(payment.phase), hinted, now);
-  return sooner === undefined ? payment : pursueOn(payment, sooner);
+  const sooner = inquirySooner(inquiryOf(payment.phase), hinted, now);
+  return sooner === undefined ? payment : withInquiry(payment, sooner);
 }
 
-/** Replaces the payment's pursuit, under review or not. */
-export function pursueOn(payment: PaymentState, pursuit: Pursuit): PaymentState {
+/** Replaces the payment's inquiry, under review or not. */
+export function withInquiry(payment: PaymentState, inquiry: Inquiry): PaymentState {
   const { phase } = payment;
-  if (phase.kind === 'review') return inPhase(payment, { ...phase, pursuit });
+  if (phase.kind === 'review') return inPhase(payment, { ...phase, inquiry });
   return phase.kind === 'deciding'
-    ? inPhase(payment, { ...phase, review: { ...phase.review, pursuit } })
-    : inPhase(payment, pursuit);
+    ? inPhase(payment, { ...phase, review: { ...phase.review, inquiry } })
+    : inPhase(payment, inquiry);
 }
 
 /** The shortest pause between two look-ups, whatever the reason for them, in ms. */
 const LOOK_UP_PAUSE_MIN_MS = 10_000;
 
-function soonerIn(pursuit: Pursuit | undefined, hinted: boolean, now: number): Pursuit | undefined {
-  switch (pursuit?.kind) {
+function inquirySooner(inquiry: Inquiry | undefined, hinted: boolean, now: number): Inquiry | undefined {
+  switch (inquiry?.kind) {
     case 'searching':
-      return lookUpSooner(pursuit, now);
+      return lookUpSooner(inquiry, now);
     case 'verifying':
       // The first look-up is as soon as it may be.
-      return pursuit.lastAt === undefined ? pursuit : lookUpSooner(pursuit, now);
+      return inquiry.lastAt === undefined ? inquiry : lookUpSooner(inquiry, now);
     case 'following':
-      return { ...pursuit, polling: bringForward(pursuit.polling, hinted, now) };
+      return { ...inquiry, polling: bringForward(inquiry.polling, hinted, now) };
     case 'closing':
-      return { ...pursuit, of: { ...pursuit.of, polling: bringForward(pursuit.of.polling, hinted, now) } };
+      return { ...inquiry, of: { ...inquiry.of, polling: bringForward(inquiry.of.polling, hinted, now) } };
     default:
       return undefined;
   }
 }
 
-function lookUpSooner<Looked extends Searching | Verifying>(pursuit: Looked, now: number): Looked {
-  const earliest = Math.max(now, (pursuit.lastAt ?? 0) + LOOK_UP_PAUSE_MIN_MS);
-  return { ...pursuit, nextAt: Math.min(pursuit.nextAt, earliest) };
+function lookUpSooner<Looked extends Searching | Verifying>(inquiry: Looked, now: number): Looked {
+  const earliest = Math.max(now, (inquiry.lastAt ?? 0) + LOOK_UP_PAUSE_MIN_MS);
+  return { ...inquiry, nextAt: Math.min(inquiry.nextAt, earliest) };
 }
 
 /**
@@ -161,13 +169,13 @@ function lookUpSooner<Looked extends Searching | Verifying>(pursuit: Looked, now
  */
 export function review(
   payment: PaymentState,
-  { why, held, pursuit }: Pick<Review, 'why' | 'held' | 'pursuit'>,
+  { why, held, inquiry }: Pick<Review, 'why' | 'held' | 'inquiry'>,
   now: number,
 ): PaymentState {
   const { phase, reviews } = payment;
   const before = phase.kind === 'review' ? phase : undefined;
   if (before !== undefined && before.why === why && before.held === held) {
-    return inPhase(payment, { ...before, pursuit });
+    return inPhase(payment, { ...before, inquiry });
   }
   return {
     ...payment,
@@ -178,19 +186,19 @@ export function review(
       why,
       since: before?.since ?? now,
       held: held || (before?.held ?? false),
-      pursuit,
+      inquiry,
     },
   };
 }
 
 /** Puts the payment under a review that only a decision ends: the provider contradicts its outcome or its order. */
 export function holdForReview(payment: PaymentState, why: string, now: number): PaymentState {
-  return review(payment, { why, held: true, pursuit: pursuitFor(payment, now) }, now);
+  return review(payment, { why, held: true, inquiry: inquiryFor(payment, now) }, now);
 }
 
-/** The payment's pursuit; for an ended payment, to follow its transaction again if an operator decides so. */
-function pursuitFor({ phase, createdAt, terms }: PaymentState, now: number): Pursuit | undefined {
-  if (phase.kind !== 'ended') return pursuitOf(phase);
+/** The payment's inquiry; for an ended payment, to follow its transaction again if an operator decides so. */
+function inquiryFor({ phase, createdAt, terms }: PaymentState, now: number): Inquiry | undefined {
+  if (phase.kind !== 'ended') return inquiryOf(phase);
   if (phase.transId === undefined) return undefined;
   return {
     kind: 'following',
@@ -211,11 +219,11 @@ export function end(
   now: number,
   unheard: readonly TransId[] = [],
 ): PaymentState {
-  const known = openOther(payment) === undefined ? payment : inDoubt(payment);
-  const checks = known.sends.isDoubtful ? checksFrom(now) : [];
-  const unsaid = payment.reports.unconfirmed.filter((named) => payment.others.some(({ transId }) => transId === named));
-  const unproven = [...new Set([...unheard, ...unsaid])];
-  return inPhase(known, { kind: 'ended', ...outcome, transId: transIdOf(payment), checks, unproven });
+  const known = openOther(payment) === undefined ? payment : markPossiblyDouble(payment);
+  const checks = known.sends.mayBeDouble ? checksFrom(now) : [];
+  const unsaid = payment.claims.unconfirmed.filter((named) => payment.others.some(({ transId }) => transId === named));
+  const outstanding = [...new Set([...unheard, ...unsaid])];
+  return inPhase(known, { kind: 'ended', ...outcome, transId: transIdOf(payment), checks, outstanding });
 }
 
 /** The checks of an outcome that is in doubt since `now`. */
@@ -231,14 +239,14 @@ export function noteOther(payment: PaymentState, { transId, status }: Transactio
   const known = payment.others.find((other) => other.transId === transId);
   const latest = latestOf(payment, known, status);
   if (known?.status === latest && payment.phase.kind === 'review' && payment.phase.held) return payment;
-  const noted = withOther(payment, { transId, status });
+  const noted = withTransaction(payment, { transId, status });
   const isFailed = failureCodeOf(payment) === 'decided_by_operator';
   // After a reset, the merchant may have been given any link.
   const mayBeGiven = payment.sends.isReset === true || payment.facts.link?.transId === transId;
   const mayBePaid = mayBeGiven && !isOver(payment, latest) && (known === undefined || isFailed);
-  if ((!canMoveMoney(payment, latest) && !mayBePaid) || known?.judged === latest) return noted;
+  if ((!canMoveMoney(payment, latest) && !mayBePaid) || known?.decidedAs === latest) return noted;
   return holdForReview(
-    inDoubt(noted),
+    markPossiblyDouble(noted),
     `the provider has another transaction for this payment: ${transId} (${latest})`,
     now,
   );

@@ -5,23 +5,23 @@ import type { Failed, Searching, Unsent } from '../words/phase.js';
 import { HOUR_MS } from '../words/time.js';
 import type { Transaction } from '../words/transaction.js';
 import { hasBeenPaid, isOver, latestOf, mayBePaid } from './known-transactions.js';
-import { describeDoubt, graceEnd, LISTED_AFTER_MS } from './look-ups.js';
+import { graceEnd, LISTED_AFTER_MS, whyAmbiguous } from './look-ups.js';
 import { findOwn, ownAmong } from './matching.js';
 
-/** What to do about a request in doubt after a look-up. */
+/** What to do about an ambiguous request after a look-up. */
 type Verdict =
   /** The provider accepted it: follow the transaction. */
   | { readonly kind: 'adopt'; readonly transaction: Transaction }
   /** Expire the links that were created but given to nobody; then send once more, or fail. */
   | {
       readonly kind: 'clear';
-      readonly orphans: readonly TransId[];
+      readonly unissued: readonly TransId[];
       readonly next: 'send' | 'fail';
       readonly transactions: readonly Transaction[];
     }
   /** Send once more. */
   | { readonly kind: 'send' }
-  /** There is none: the payment ends as it would have, but for the doubt. */
+  /** There is none: the payment ends as it would have without the ambiguity. */
   | { readonly kind: 'end'; readonly outcome: Failed }
   /** There is none: the payment waits to be sent, as it did before. */
   | { readonly kind: 'wait'; readonly unsent: Unsent }
@@ -39,26 +39,26 @@ type Verdict =
 export const UNREAD_MS = 24 * HOUR_MS;
 
 /**
- * The verdict on a request in doubt after one more look-up.
+ * Judges an ambiguous request after one more look-up.
  *
  * A resend of money needs all of these: the policy allows it and has not been used before, the grace period is over,
  * the look-up was answered and shows nothing, nothing has been shown before, and no notification names a transaction.
  */
-export function judge(payment: PaymentState, { doubt }: Searching, answer: ListAnswer, now: number): Verdict {
-  const isOver = now >= graceEnd(payment, doubt);
-  const unknown = describeDoubt(doubt.reason);
+export function judge(payment: PaymentState, { ambiguity }: Searching, answer: ListAnswer, now: number): Verdict {
+  const isOver = now >= graceEnd(payment, ambiguity);
+  const unknown = whyAmbiguous(ambiguity.reason);
   const isLink = payment.order.kind === 'link';
   if (answer.kind !== 'listed') {
     const why = `${unknown}, and the payment couldn't be looked up`;
     // Nobody has such a link: it ends, or is made again, by itself once the provider can be read. So does what surely
     // wasn't sent.
-    const endsByItself = doubt.otherwise ? namedIn(payment).length === 0 : isLink && !doubt.isReset;
-    const isAsked = endsByItself ? now >= doubt.since + UNREAD_MS : isOver;
+    const endsByItself = ambiguity.otherwise ? namedIn(payment).length === 0 : isLink && !ambiguity.isReset;
+    const isAsked = endsByItself ? now >= ambiguity.since + UNREAD_MS : isOver;
     return isAsked ? { kind: 'review', why, held: false } : { kind: 'lookAgain' };
   }
   const listed = answer.transactions.map((one) => asKnown(payment, one));
   const transactions = [...listed, ...leftOut(payment, answer.transactions)];
-  if (isLink && !doubt.isReset) return judgeLink(payment, transactions, isOver, now);
+  if (isLink && !ambiguity.isReset) return judgeLink(payment, transactions, isOver, now);
 
   const usable = isLink ? withoutExpired(payment, transactions) : transactions;
   const finding = findOwn(payment.order, usable);
@@ -77,22 +77,22 @@ export function judge(payment: PaymentState, { doubt }: Searching, answer: ListA
       const named = namedIn(payment);
       const [seen] = payment.others;
       const isNothing = named.length === 0 && seen === undefined && payment.phase.kind !== 'review';
-      const { otherwise, unsent } = doubt;
+      const { otherwise, unsent } = ambiguity;
       const next =
         (otherwise && ({ kind: 'end', outcome: otherwise } as const)) ??
         (unsent && ({ kind: 'wait', unsent } as const));
       if (next && isNothing) {
-        const listedBy = doubt.since + LISTED_AFTER_MS;
+        const listedBy = ambiguity.since + LISTED_AFTER_MS;
         return now >= listedBy ? next : { kind: 'lookAgain', by: listedBy };
       }
       if (!isOver) return { kind: 'lookAgain' };
-      const isResend = payment.terms.ambiguousPolicy === 'resend' && !payment.sends.byPolicy;
+      const isResend = payment.terms.ambiguousPolicy === 'resend' && !payment.sends.policySpent;
       if (isResend && isNothing) return { kind: 'send' };
-      const report = named.length === 0 ? '' : `; a notification names ${named.join(', ')} as its transaction`;
+      const claim = named.length === 0 ? '' : `; a notification names ${named.join(', ')} as its transaction`;
       const before = seen === undefined ? '' : `, but has shown ${seen.transId} (${seen.status})`;
       return {
         kind: 'review',
-        why: `${unknown}, and the provider doesn't show it${before}${report}`,
+        why: `${unknown}, and the provider doesn't show it${before}${claim}`,
         held: false,
       };
     }
@@ -131,9 +131,9 @@ function judgeLink(payment: PaymentState, transactions: readonly Transaction[], 
   if (finding.kind !== 'absent') {
     return { kind: 'review', why: finding.reason, held: true, transactions: usable };
   }
-  const orphans = usable.map(({ transId }) => transId);
-  if (orphans.some((transId) => mayBePaid(payment, transId, now))) return { kind: 'lookAgain', transactions: usable };
-  return { kind: 'clear', orphans, next: isOver ? 'fail' : 'send', transactions: own };
+  const unissued = usable.map(({ transId }) => transId);
+  if (unissued.some((transId) => mayBePaid(payment, transId, now))) return { kind: 'lookAgain', transactions: usable };
+  return { kind: 'clear', unissued, next: isOver ? 'fail' : 'send', transactions: own };
 }
 
 /**

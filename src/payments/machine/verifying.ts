@@ -2,10 +2,10 @@ import type { ListAnswer } from '../words/outcome.js';
 import type { PaymentState } from '../words/payment-state.js';
 import type { Verifying } from '../words/phase.js';
 import { applyTransaction } from './following.js';
-import { besides, inDoubt, isOver, openOther, withOther } from './known-transactions.js';
+import { isOver, markPossiblyDouble, openOther, whyNotEnded, withTransaction } from './known-transactions.js';
 import { graceEnd, lookUpDelay } from './look-ups.js';
 import { disagreement, ownAmong } from './matching.js';
-import { askSoon, end, holdForReview, pursueOn, review } from './transitions.js';
+import { askSoon, end, holdForReview, review, withInquiry } from './transitions.js';
 
 /**
  * Handles the list that is read before a payment in doubt ends without money, under review or not. Another transaction
@@ -21,21 +21,25 @@ export function onListedWhileVerifying(
   const { of, outcome } = verifying;
   const own = ownAmong(payment.order, answer.transactions);
   const followed = own.find(({ transId }) => transId === of.transId);
-  const known = own.filter((one) => one !== followed).reduce(withOther, payment);
+  const known = own.filter((one) => one !== followed).reduce(withTransaction, payment);
   const isPaid = followed?.status === 'SUCCESSFUL';
   // A link that is none of this run's own may have been given by another, before a reset.
   const left = isPaid ? undefined : own.find((one) => one !== followed && !isOver(known, one.status));
   const open = openOther(known) ?? left;
   if (open !== undefined) {
-    return holdForReview(inDoubt(known), besides(of.transId, isPaid ? followed.status : outcome.status, open), now);
+    return holdForReview(
+      markPossiblyDouble(known),
+      whyNotEnded(of.transId, isPaid ? followed.status : outcome.status, open),
+      now,
+    );
   }
   // The answer by which it ends may have left that out.
   const wrong = followed && disagreement(payment.order, followed);
-  if (wrong !== undefined && wrong !== payment.tolerated) return holdForReview(known, wrong, now);
+  if (wrong !== undefined && wrong !== payment.acceptedDifference) return holdForReview(known, wrong, now);
   // It has been shown as paid since, and the list leaves it out: it is asked about itself.
-  const { shown } = payment;
-  if (followed === undefined && shown?.transId === of.transId && shown.status === 'SUCCESSFUL')
-    return askSoon(pursueOn(known, of), now);
+  const { lastShown } = payment;
+  if (followed === undefined && lastShown?.transId === of.transId && lastShown.status === 'SUCCESSFUL')
+    return askSoon(withInquiry(known, of), now);
   // It was not final, after all.
   return isPaid ? applyTransaction(known, followed, now) : end(known, outcome, now);
 }
@@ -44,11 +48,11 @@ export function onListedWhileVerifying(
 function lookAgain(payment: PaymentState, verifying: Verifying, now: number): PaymentState {
   const lookUps = verifying.lookUps + 1;
   const nextAt = now + lookUpDelay(payment, verifying, lookUps, now);
-  const pursuit: Verifying = { ...verifying, lookUps, lastAt: now, nextAt };
+  const inquiry: Verifying = { ...verifying, lookUps, lastAt: now, nextAt };
   // Under review, a person has been asked already.
   const isOver = now >= graceEnd(payment, verifying) && payment.phase.kind === 'verifying';
-  if (!isOver) return pursueOn(payment, pursuit);
+  if (!isOver) return withInquiry(payment, inquiry);
   const { of, outcome } = verifying;
   const why = `${of.transId} is ${outcome.status}, and it couldn't be looked up whether the provider has another transaction for this payment`;
-  return review(payment, { why, held: false, pursuit }, now);
+  return review(payment, { why, held: false, inquiry }, now);
 }

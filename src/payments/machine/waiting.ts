@@ -1,8 +1,8 @@
 import type { ListAnswer } from '../words/outcome.js';
 import { namedIn, type PaymentState } from '../words/payment-state.js';
 import type { Named, SendCause, Sending, Unsent, Waiting } from '../words/phase.js';
-import { withOthers } from './known-transactions.js';
-import { describeDoubt, LISTED_AFTER_MS, lookUpDelay } from './look-ups.js';
+import { withPossibleDoubles } from './known-transactions.js';
+import { LISTED_AFTER_MS, lookUpDelay, whyAmbiguous } from './look-ups.js';
 import { findOwn, ownAmong } from './matching.js';
 import { backoff } from './polling.js';
 import type { Refusal } from './replies.js';
@@ -35,7 +35,7 @@ export function countSend(payment: PaymentState, now: number): PaymentState {
 
 export function onUnsent(
   payment: PaymentState,
-  { cause, doubt, unsent: before }: Sending,
+  { cause, ambiguity, unsent: before }: Sending,
   hold: Unsent['hold'],
   reason: string,
   now: number,
@@ -54,7 +54,7 @@ export function onUnsent(
   // A throttled request is looked up first. Of money, the list has to have had the time to show it.
   const listedAfter = hold === 'throttled' && payment.order.kind !== 'link' ? LISTED_AFTER_MS : 0;
   const until = now + Math.max(sendAgainDelay(unsent, retryAfterMs), listedAfter);
-  const waiting: Waiting = { kind: 'waiting', cause, doubt, unsent, until };
+  const waiting: Waiting = { kind: 'waiting', cause, ambiguity, unsent, until };
   return isPatienceOver(payment, unsent, now) && !unsent.wasThrottled
     ? giveUp(payment, waiting, now)
     : inPhase(payment, waiting);
@@ -71,24 +71,24 @@ export function patienceEnd({ terms }: PaymentState, { hold, begunAt, since }: U
 }
 
 function giveUp(payment: PaymentState, waiting: Waiting, now: number): PaymentState {
-  const { cause, doubt, unsent } = waiting;
+  const { cause, ambiguity, unsent } = waiting;
   const { reason, hold } = unsent;
   const isLink = payment.order.kind === 'link';
   // Each try surely came to nothing, but for an operator who may have said so by hand: the list has the last word.
-  if (hold === 'unchecked' && doubt === undefined && unsent.wasTried && !isLink) {
+  if (hold === 'unchecked' && ambiguity === undefined && unsent.wasTried && !isLink) {
     return endIfAbsent(payment, unsentOutcome(reason), reason, now);
   }
   // It couldn't be checked whether this run is the first: an earlier one may have sent the payment, or given away its
   // link.
-  if (hold === 'unchecked' && (isLink || doubt === undefined)) {
-    return search(payment, { reason, since: doubt?.since ?? now, isReset: true }, now);
+  if (hold === 'unchecked' && (isLink || ambiguity === undefined)) {
+    return search(payment, { reason, since: ambiguity?.since ?? now, isReset: true }, now);
   }
   // Nobody was given the first link: what was made is expired, and the payment goes on or ends, as the grace period has
   // it.
-  if (doubt !== undefined && !doubt.isReset && isLink) return search(payment, { ...doubt, reason }, now);
-  if (doubt !== undefined) {
-    const why = `${describeDoubt(doubt.reason)}, and it could not be sent once more: ${reason}`;
-    return searchUnderReview(withoutDecision(payment, cause), doubt, why, now);
+  if (ambiguity !== undefined && !ambiguity.isReset && isLink) return search(payment, { ...ambiguity, reason }, now);
+  if (ambiguity !== undefined) {
+    const why = `${whyAmbiguous(ambiguity.reason)}, and it could not be sent once more: ${reason}`;
+    return searchUnderReview(withoutDecision(payment, cause), ambiguity, why, now);
   }
   // This run has sent nothing since it was throttled, but an earlier one may have, and the list may not show it yet.
   if (unsent.wasThrottled) return inPhase(payment, { ...waiting, isGivenUp: true });
@@ -119,13 +119,13 @@ export function onResetCheckedWhileWaiting(
 
 export function searchUnderReview(
   payment: PaymentState,
-  doubt: NonNullable<Sending['doubt']>,
+  ambiguity: NonNullable<Sending['ambiguity']>,
   why: string,
   now: number,
 ): PaymentState {
-  const nextAt = now + lookUpDelay(payment, doubt, 0, now);
-  const pursuit = { kind: 'searching', doubt, lookUps: 0, nextAt } as const;
-  return review(payment, { why, held: false, pursuit }, now);
+  const nextAt = now + lookUpDelay(payment, ambiguity, 0, now);
+  const inquiry = { kind: 'searching', ambiguity, lookUps: 0, nextAt } as const;
+  return review(payment, { why, held: false, inquiry }, now);
 }
 
 /**
@@ -133,8 +133,8 @@ export function searchUnderReview(
  * decided before the pause may not be so after it, and a notification may name its transaction. Of a link, nobody has
  * the address, and it is safe to make another.
  */
-export function isLookedUpFirst(payment: PaymentState, { doubt, unsent }: Waiting): boolean {
-  const isInQuestion = doubt !== undefined || namedIn(payment).length > 0;
+export function isLookedUpFirst(payment: PaymentState, { ambiguity, unsent }: Waiting): boolean {
+  const isInQuestion = ambiguity !== undefined || namedIn(payment).length > 0;
   return unsent.wasThrottled === true || (isInQuestion && payment.order.kind !== 'link');
 }
 
@@ -156,16 +156,21 @@ export function onNamedWhileWaiting(payment: PaymentState, waiting: Waiting, now
 /** Takes back that the payment is sent once more, unless it is a link, whose address nobody has, or the first try. */
 export function recall(
   payment: PaymentState,
-  { cause, doubt, unsent }: Pick<Sending, 'cause' | 'doubt' | 'unsent'>,
+  { cause, ambiguity, unsent }: Pick<Sending, 'cause' | 'ambiguity' | 'unsent'>,
   named: Named,
   now: number,
 ): PaymentState {
   if (payment.order.kind === 'link') return payment;
-  if (cause === 'operator' && doubt !== undefined) {
+  if (cause === 'operator' && ambiguity !== undefined) {
     const why = `a notification names ${named} as its transaction, so it was not sent once more`;
-    return searchUnderReview(withoutDecision(payment, cause), doubt, `${describeDoubt(doubt.reason)}; ${why}`, now);
+    return searchUnderReview(
+      withoutDecision(payment, cause),
+      ambiguity,
+      `${whyAmbiguous(ambiguity.reason)}; ${why}`,
+      now,
+    );
   }
-  const inQuestion = doubt ?? (unsent && { reason: unsent.reason, since: now, unsent });
+  const inQuestion = ambiguity ?? (unsent && { reason: unsent.reason, since: now, unsent });
   return inQuestion === undefined ? payment : search(payment, inQuestion, now);
 }
 
@@ -176,8 +181,8 @@ export function withoutDecision(payment: PaymentState, cause: SendCause): Paymen
   return rest;
 }
 
-function sendAgain(payment: PaymentState, { cause, doubt, unsent }: Waiting): PaymentState {
-  return inPhase(payment, { kind: 'sending', cause, doubt, unsent });
+function sendAgain(payment: PaymentState, { cause, ambiguity, unsent }: Waiting): PaymentState {
+  return inPhase(payment, { kind: 'sending', cause, ambiguity, unsent });
 }
 
 /**
@@ -190,15 +195,15 @@ export function onListedWhileWaiting(
   answer: ListAnswer,
   now: number,
 ): PaymentState {
-  const { cause, doubt, unsent } = waiting;
+  const { cause, ambiguity, unsent } = waiting;
   const isOver = isPatienceOver(payment, unsent, now);
   // A throttled request counts when it shows that it was taken; any other that is found has been counted, and is no
   // resend's.
   const found = unsent.wasThrottled ? countSend(payment, now) : withoutDecision(payment, cause);
   if (answer.kind !== 'listed') {
     const reason = `${unsent.reason}, and the payment couldn't be looked up`;
-    if (isOver && cause === 'operator' && doubt !== undefined) return giveUp(payment, waiting, now);
-    if (isOver) return search(payment, doubt ?? { reason, since: now }, now);
+    if (isOver && cause === 'operator' && ambiguity !== undefined) return giveUp(payment, waiting, now);
+    if (isOver) return search(payment, ambiguity ?? { reason, since: now }, now);
     const next = { ...unsent, tries: unsent.tries + 1 };
     return inPhase(payment, { ...waiting, unsent: next, until: now + sendAgainDelay(next) });
   }
@@ -208,7 +213,7 @@ export function onListedWhileWaiting(
   const finding = findOwn(payment.order, listed);
   if (isLink && finding.kind !== 'absent') {
     // The list doesn't have a link's address, so the link is expired and another is created.
-    const searched = search(found, doubt ?? { reason: unsent.reason, since: now }, now);
+    const searched = search(found, ambiguity ?? { reason: unsent.reason, since: now }, now);
     return searched.phase.kind === 'searching' ? onListed(searched, searched.phase, answer, now) : searched;
   }
   switch (finding.kind) {
@@ -222,23 +227,23 @@ export function onListedWhileWaiting(
     }
     case 'mismatch':
     case 'several': {
-      const since = doubt?.since ?? now;
+      const since = ambiguity?.since ?? now;
       const reason = finding.reason;
       const own = ownAmong(payment.order, answer.transactions);
-      const searched = search(withOthers(found, own), { reason, since }, now);
-      return review(searched, { why: reason, held: true, pursuit: pursuing(searched) }, now);
+      const searched = search(withPossibleDoubles(found, own), { reason, since }, now);
+      return review(searched, { why: reason, held: true, inquiry: searchingOf(searched) }, now);
     }
   }
 }
 
-function pursuing({ phase }: PaymentState) {
+function searchingOf({ phase }: PaymentState) {
   return phase.kind === 'searching' ? phase : undefined;
 }
 
 /** Why a waiting payment can't be withdrawn; `undefined` when it certainly was not sent. */
-export function objectionToWithdrawal(payment: PaymentState, { doubt, unsent }: Waiting): Refusal | undefined {
+export function objectionToWithdrawal(payment: PaymentState, { ambiguity, unsent }: Waiting): Refusal | undefined {
   const isUnsent = unsent.hold === 'credentials' || unsent.hold === 'connection';
-  const isSure = doubt === undefined && isUnsent && !unsent.wasThrottled && namedIn(payment).length === 0;
+  const isSure = ambiguity === undefined && isUnsent && !unsent.wasThrottled && namedIn(payment).length === 0;
   return isSure ? undefined : NOT_KNOWN;
 }
 

@@ -14,7 +14,7 @@ import {
   statusOf,
   transIdOf,
 } from '../words/payment-state.js';
-import { followedBy, type Pursuit, pursuitOf, type Review, type Waiting } from '../words/phase.js';
+import { followedBy, type Inquiry, inquiryOf, type Review, type Waiting } from '../words/phase.js';
 import { toPayment } from './to-payment.js';
 
 /** Characters of a line that the Web UI's frame has room for on a narrow screen. */
@@ -39,10 +39,10 @@ export function linesOf(state: PaymentState): string[] {
   const { final, reason, amountPaid, revenue, expiresAt, resolution } = toPayment(state);
   const { phase, order, others } = state;
   const review = reviewOf(state);
-  const pursuit = pursuitOf(phase);
+  const inquiry = inquiryOf(phase);
   const desk = deskOf(state);
-  const isLookedFor = pursuit?.kind === 'searching' || pursuit?.kind === 'verifying';
-  const nextAt = isLookedFor ? pursuit.nextAt : followedBy(pursuit)?.polling.nextAt;
+  const isLookedFor = inquiry?.kind === 'searching' || inquiry?.kind === 'verifying';
+  const nextAt = isLookedFor ? inquiry.nextAt : followedBy(inquiry)?.polling.nextAt;
   const isAsked = nextAt !== undefined && review?.held !== true;
   const isWithoutEnd = phase.kind === 'following' && expiresAt === undefined;
   const rows: [string, string | undefined][] = [
@@ -50,8 +50,8 @@ export function linesOf(state: PaymentState): string[] {
     ['Waits for a second person', review?.proposed && proposal(review.proposed)],
     ['Reason', reason && escaped(reason)],
     ['Decide from', review && shown(decideFrom(state))],
-    ['Not known', pursuit && openQuestion(pursuit)],
-    ['Grace period', review ? undefined : graceOf(state, pursuit)],
+    ['Not known', inquiry && openQuestion(inquiry)],
+    ['Grace period', review ? undefined : graceOf(state, inquiry)],
     ['Waits', phase.kind === 'waiting' ? describeWait(state, phase, desk) : undefined],
     ['Amount', amountOf({ amount: order.amount, amountPaid })],
     ['Transaction', describeTransaction(state)],
@@ -99,12 +99,12 @@ function canBeDone(payment: PaymentState, desk: string | undefined): string | un
 }
 
 /** Until when an open question is waited for before the payment goes on without its answer, or a person is asked. */
-function graceOf(state: PaymentState, pursuit: Pursuit | undefined): string | undefined {
-  switch (pursuit?.kind) {
+function graceOf(state: PaymentState, inquiry: Inquiry | undefined): string | undefined {
+  switch (inquiry?.kind) {
     case 'searching':
-      return `until ${shown(graceEnd(state, pursuit.doubt))}`;
+      return `until ${shown(graceEnd(state, inquiry.ambiguity))}`;
     case 'verifying':
-      return `until ${shown(graceEnd(state, pursuit))}`;
+      return `until ${shown(graceEnd(state, inquiry))}`;
     default:
       return undefined;
   }
@@ -138,10 +138,10 @@ function describeWait(state: PaymentState, { cause, unsent, until }: Waiting, de
  * opened again begins with it.
  */
 function describeTransaction(state: PaymentState): string | undefined {
-  const followed = followedBy(pursuitOf(state.phase));
+  const followed = followedBy(inquiryOf(state.phase));
   const transId = transIdOf(state);
   if (transId === undefined) return undefined;
-  if (followed !== undefined && state.shown?.transId === transId && state.shown.wasPaid)
+  if (followed !== undefined && state.lastShown?.transId === transId && state.lastShown.wasPaid)
     return `${code(transId)} (once shown as SUCCESSFUL)`;
   return followed === undefined || followed.status === 'CREATED' ? code(transId) : withWord(followed);
 }
@@ -150,12 +150,12 @@ function withWord({ transId, status }: Pick<OtherTransaction, 'transId' | 'statu
   return `${code(transId)} (${status} when last heard of)`;
 }
 
-function openQuestion(pursuit: Pursuit): string | undefined {
-  switch (pursuit.kind) {
+function openQuestion(inquiry: Inquiry): string | undefined {
+  switch (inquiry.kind) {
     case 'searching':
-      return `whether the provider took it: ${escaped(pursuit.doubt.reason)}`;
+      return `whether the provider took it: ${escaped(inquiry.ambiguity.reason)}`;
     case 'verifying':
-      return `whether its request was taken twice: ${code(pursuit.of.transId)} is ${pursuit.outcome.status}, and the provider's list is read before that is told`;
+      return `whether its request was taken twice: ${code(inquiry.of.transId)} is ${inquiry.outcome.status}, and the provider's list is read before that is told`;
     default:
       return undefined;
   }

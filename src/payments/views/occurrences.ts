@@ -14,7 +14,7 @@ import {
   statusOf,
   transIdOf,
 } from '../words/payment-state.js';
-import { pursuitOf, type Review } from '../words/phase.js';
+import { inquiryOf, type Review } from '../words/phase.js';
 import type { ProviderStatus } from '../words/transaction.js';
 import type { Asker, ChangeSource, ExpiryWord, NoAnswerWord, Occurrence } from './timeline-entry.js';
 import { amountPaidOf } from './to-payment.js';
@@ -258,7 +258,7 @@ function isDecisionAlone(before: PaymentState, after: PaymentState): boolean {
 }
 
 function isClosing({ phase }: PaymentState): boolean {
-  return pursuitOf(phase)?.kind === 'closing';
+  return inquiryOf(phase)?.kind === 'closing';
 }
 
 function paidIn(payment: PaymentState) {

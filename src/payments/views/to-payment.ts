@@ -126,9 +126,9 @@ export function amountPaidOf(state: PaymentState): number | undefined {
  * isn't.
  */
 function feeOf(state: PaymentState): number | undefined {
-  const { order, facts, tolerated } = state;
+  const { order, facts, acceptedDifference } = state;
   const { revenue } = facts;
-  const paid = amountPaidOf(state) ?? (tolerated === undefined ? order.amount : undefined);
+  const paid = amountPaidOf(state) ?? (acceptedDifference === undefined ? order.amount : undefined);
   const isKnown = statusOf(state) === 'SUCCESSFUL' && revenue !== undefined && paid !== undefined;
   return !isKnown || revenue > paid ? undefined : paid - revenue;
 }

@@ -4,12 +4,12 @@ import type { Resolved } from './decision.js';
 import type { PaymentOrder, PaymentTerms } from './order.js';
 import type { FailureCode, PaymentStatus } from './payment.js';
 import type { TransId } from './payment-id.js';
-import { followedBy, type Named, type Phase, pursuitOf, type Review, UNNAMED } from './phase.js';
+import { followedBy, inquiryOf, type Named, type Phase, type Review, UNNAMED } from './phase.js';
 import type { Medium, ProviderStatus } from './transaction.js';
 
 /**
  * All that is known of a payment: plain data, so that a workflow can carry it from one run to the next. What may happen
- * next follows from its phase alone; the regions beside it (reports, notifications, the status budget) never end or
+ * next follows from its phase alone; the regions beside it (claims, notifications, the status budget) never end or
  * decide it. All times are ms since the epoch.
  */
 export interface PaymentState {
@@ -27,12 +27,12 @@ export interface PaymentState {
   /**
    * How the transaction differs from the order, in the words that an operator has insisted to take or to fail it by.
    */
-  readonly tolerated?: string | undefined;
+  readonly acceptedDifference?: string | undefined;
   /** How the provider has shown transactions to differ from the order, each as it has last said. */
   readonly differences?: readonly KnownDifference[] | undefined;
   /** What the provider has last shown of the transaction that the payment goes by, under review or not. */
-  readonly shown?: ShownTransaction | undefined;
-  readonly reports: Reports;
+  readonly lastShown?: ShownTransaction | undefined;
+  readonly claims: Claims;
   /** Further transactions that the provider has confirmed for this payment, beside the one that it goes by. */
   readonly others: readonly OtherTransaction[];
   readonly recentQuestions: RecentQuestions;
@@ -43,7 +43,7 @@ export interface PaymentState {
   /** A delivery is under way: the `at` of the one that it tries. */
   readonly delivering?: { readonly number: number; readonly at: number } | undefined;
   /** Requests that are answered when what they wait for has happened. */
-  readonly waiters: readonly Waiter[];
+  readonly pendingRequests: readonly PendingRequest[];
 }
 
 /** What the provider has said of the transaction besides its status. */
@@ -67,20 +67,20 @@ export interface Sends {
   /** When the latest was answered, one that the provider throttled included. */
   readonly lastAt?: number | undefined;
   /** The policy allows no resend any more: it has made its one, or an operator has decided on one. */
-  readonly byPolicy: boolean;
+  readonly policySpent: boolean;
   /**
-   * Money was sent again after a doubt, called FAILED by a person, or has a second transaction, or its transaction was
+   * Money was sent again after an ambiguous request, called FAILED by a person, or has a second transaction, or its transaction was
    * not named by the provider's answer to the request: an outcome without money is verified, and any is checked again
    * afterwards.
    */
-  readonly isDoubtful: boolean;
+  readonly mayBeDouble: boolean;
   /** The workflow was reset, or may have been: the merchant may have any link that the provider shows. */
   readonly isReset?: true | undefined;
 }
 
 /** Transactions that notifications named, of which the provider has yet to say what they are. */
-export interface Reports {
-  readonly open: readonly Report[];
+export interface Claims {
+  readonly open: readonly Claim[];
   /** When the next question about one of them may be asked. */
   readonly notBefore: number;
   /** The latest that the provider gave no answer about, however often it was asked. */
@@ -91,11 +91,11 @@ export interface Reports {
    */
   readonly isNamed?: true | undefined;
   /** Those that were called SUCCESSFUL before the provider had shown it, of all the payment's transactions. */
-  readonly paid?: readonly PaidReport[] | undefined;
+  readonly paid?: readonly PaidClaim[] | undefined;
 }
 
 /** That a notification has called a transaction SUCCESSFUL. */
-export interface PaidReport {
+export interface PaidClaim {
   readonly transId: TransId;
   /** When it did; another counts once this one can't be confirmed any more. ms since the epoch. */
   readonly at: number;
@@ -103,7 +103,7 @@ export interface PaidReport {
   readonly times: number;
 }
 
-export interface Report {
+export interface Claim {
   readonly transId: TransId;
   readonly nextAt: number;
   /** Questions without an answer. */
@@ -135,11 +135,11 @@ export interface OtherTransaction {
    * What the latest decision that has left it took it for. The merchant may have been given the address of a link that
    * was left.
    */
-  readonly judged?: ProviderStatus | undefined;
+  readonly decidedAs?: ProviderStatus | undefined;
 }
 
 /** Something asked of a payment that is answered later; `request` is its caller's number. */
-export interface Waiter {
+export interface PendingRequest {
   readonly request: number;
   readonly for: 'poll' | 'closing' | 'check';
 }
@@ -153,13 +153,13 @@ export function openPayment(order: PaymentOrder, terms: PaymentTerms, now: numbe
     updatedAt: now,
     phase: { kind: 'sending', cause: 'order' },
     facts: {},
-    sends: { count: 0, byPolicy: false, isDoubtful: false },
+    sends: { count: 0, policySpent: false, mayBeDouble: false },
     reviews: 0,
-    reports: { open: [], notBefore: now, unconfirmed: [] },
+    claims: { open: [], notBefore: now, unconfirmed: [] },
     others: [],
     recentQuestions: [],
     notifications: [],
-    waiters: [],
+    pendingRequests: [],
   };
 }
 
@@ -175,7 +175,7 @@ export function statusOf({ phase }: Pick<PaymentState, 'phase'>): PaymentStatus 
     case 'closing':
       return phase.of.status;
     case 'verifying':
-      return phase.shown;
+      return phase.interimStatus;
     case 'review':
     case 'deciding':
       return 'REVIEW';
@@ -209,7 +209,7 @@ export function rejectionOf(payment: PaymentState): string | undefined {
 
 /** The transaction that the payment goes by. */
 export function transIdOf({ phase }: Pick<PaymentState, 'phase'>): TransId | undefined {
-  return phase.kind === 'ended' ? phase.transId : followedBy(pursuitOf(phase))?.transId;
+  return phase.kind === 'ended' ? phase.transId : followedBy(inquiryOf(phase))?.transId;
 }
 
 /** What a transaction is of, in XAF, where the provider has shown it to differ from the order. */
@@ -227,8 +227,8 @@ export function isKnown(payment: Pick<PaymentState, 'phase' | 'others'>, transId
  * While there is any, nothing is sent again, and nothing final is told but what the provider says itself or a person
  * decides over it.
  */
-export function namedIn({ reports }: Pick<PaymentState, 'reports'>): readonly Named[] {
-  const { open, unconfirmed, isNamed } = reports;
+export function namedIn({ claims }: Pick<PaymentState, 'claims'>): readonly Named[] {
+  const { open, unconfirmed, isNamed } = claims;
   return [...open.map(({ transId }) => transId), ...unconfirmed, ...(isNamed ? [UNNAMED] : [])];
 }
 

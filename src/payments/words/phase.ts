@@ -5,21 +5,21 @@ import type { TransId } from './payment-id.js';
 import type { ProviderStatus, Transaction } from './transaction.js';
 
 /** The transaction whose status is asked for without anybody's decision. */
-export function polled(phase: Phase): Following | undefined {
+export function polledTransaction(phase: Phase): Following | undefined {
   // While a decision is looked into, that is only put off.
-  const pursuit = running(phase.kind === 'deciding' ? phase.review : phase);
-  return pursuit?.kind === 'verifying' ? undefined : followedBy(pursuit);
+  const inquiry = activeInquiry(phase.kind === 'deciding' ? phase.review : phase);
+  return inquiry?.kind === 'verifying' ? undefined : followedBy(inquiry);
 }
 
 /** What goes on at the provider by itself; nothing does while a review is held. */
-export function running(phase: Phase): Pursuit | undefined {
-  if (phase.kind === 'review') return phase.held ? undefined : phase.pursuit;
-  return phase.kind === 'deciding' ? undefined : pursuitOf(phase);
+export function activeInquiry(phase: Phase): Inquiry | undefined {
+  if (phase.kind === 'review') return phase.held ? undefined : phase.inquiry;
+  return phase.kind === 'deciding' ? undefined : inquiryOf(phase);
 }
 
 /** The transaction that is followed, in any phase. */
 export function followedTransaction({ phase }: { readonly phase: Phase }): Following | undefined {
-  return followedBy(pursuitOf(phase));
+  return followedBy(inquiryOf(phase));
 }
 
 export type Phase = Sending | Waiting | Searching | Following | Closing | Verifying | Review | Deciding | Ended;
@@ -28,7 +28,7 @@ export type Phase = Sending | Waiting | Searching | Following | Closing | Verify
 export type SendCause = 'order' | 'policy' | 'operator';
 
 /** A request of which nobody knows whether the provider took it. */
-export interface Doubt {
+export interface Ambiguity {
   readonly reason: string;
   /** An earlier run of the workflow may have sent it, and given its link to the merchant. */
   readonly isReset?: true | undefined;
@@ -69,8 +69,8 @@ export interface Unsent {
 export interface Sending {
   readonly kind: 'sending';
   readonly cause: SendCause;
-  /** An earlier request that is still in doubt: this one is a resend. */
-  readonly doubt?: Doubt | undefined;
+  /** An earlier request that is still ambiguous: this one is a resend. */
+  readonly ambiguity?: Ambiguity | undefined;
   readonly unsent?: Unsent | undefined;
 }
 
@@ -78,7 +78,7 @@ export interface Sending {
 export interface Waiting {
   readonly kind: 'waiting';
   readonly cause: SendCause;
-  readonly doubt?: Doubt | undefined;
+  readonly ambiguity?: Ambiguity | undefined;
   readonly unsent: Unsent;
   readonly until: number;
   /** A link is given up as never sent, unless Temporal says that an earlier run may have given one. */
@@ -88,7 +88,7 @@ export interface Waiting {
 /** A request's transaction is looked for in the provider's list. */
 export interface Searching {
   readonly kind: 'searching';
-  readonly doubt: Doubt;
+  readonly ambiguity: Ambiguity;
   readonly lookUps: number;
   readonly lastAt?: number | undefined;
   readonly nextAt: number;
@@ -96,7 +96,7 @@ export interface Searching {
    * Links that were made and given to nobody, to be expired before the payment goes on. Before it fails, when none is
    * left, Temporal is asked whether an earlier run may have given one.
    */
-  readonly clearing?: { readonly orphans: readonly TransId[]; readonly next: 'send' | 'fail' } | undefined;
+  readonly clearing?: { readonly unissued: readonly TransId[]; readonly next: 'send' | 'fail' } | undefined;
 }
 
 /** The provider has the payment's transaction; its status is asked for until it is final. */
@@ -128,7 +128,7 @@ export interface Verifying {
   /** The transaction, with the status that it has come to, unless it has EXPIRED. */
   readonly of: Following;
   /** The payment's status until its outcome is known. */
-  readonly shown: Following['status'];
+  readonly interimStatus: Following['status'];
   /** What the payment ends as, unless the list shows another transaction. */
   readonly outcome: Failed | Expired;
   /** A person is asked when the list can't be read for the grace period from then on. */
@@ -139,7 +139,7 @@ export interface Verifying {
 }
 
 /** What goes on without a person. */
-export type Pursuit = Searching | Following | Closing | Verifying;
+export type Inquiry = Searching | Following | Closing | Verifying;
 
 /** A person must look. Nothing is sent until one has decided. */
 export interface Review {
@@ -150,7 +150,7 @@ export interface Review {
   /** Only a decision ends it: what the provider says of the payment's own transaction doesn't settle it. */
   readonly held: boolean;
   /** What goes on meanwhile, or stands still while the review is held. */
-  readonly pursuit?: Pursuit | undefined;
+  readonly inquiry?: Inquiry | undefined;
   /** A decision that waits for a second person. */
   readonly proposed?: Proposal | undefined;
   /** The latest that was rejected or withdrawn, unless there has been another since. Nothing depends on it. */
@@ -242,7 +242,7 @@ interface EndedFields {
    * said when an operator called the payment FAILED, or it gave no answer about a notification that names them. A check
    * that leaves one of them open is made again.
    */
-  readonly unproven?: readonly TransId[] | undefined;
+  readonly outstanding?: readonly TransId[] | undefined;
 }
 
 export interface Check {
@@ -262,7 +262,7 @@ export type Named = TransId | typeof UNNAMED;
 export const UNNAMED = 'a transaction without its id' as const;
 
 /** What goes on at the provider, with or without a person. */
-export function pursuitOf(phase: Phase): Pursuit | undefined {
+export function inquiryOf(phase: Phase): Inquiry | undefined {
   switch (phase.kind) {
     case 'searching':
     case 'following':
@@ -270,16 +270,16 @@ export function pursuitOf(phase: Phase): Pursuit | undefined {
     case 'verifying':
       return phase;
     case 'review':
-      return phase.pursuit;
+      return phase.inquiry;
     case 'deciding':
-      return phase.review.pursuit;
+      return phase.review.inquiry;
     default:
       return undefined;
   }
 }
 
-/** The transaction that a pursuit follows; a search has none yet. */
-export function followedBy(pursuit: Pursuit | undefined): Following | undefined {
-  if (pursuit?.kind === 'closing' || pursuit?.kind === 'verifying') return pursuit.of;
-  return pursuit?.kind === 'following' ? pursuit : undefined;
+/** The transaction that an inquiry follows; a search has none yet. */
+export function followedBy(inquiry: Inquiry | undefined): Following | undefined {
+  if (inquiry?.kind === 'closing' || inquiry?.kind === 'verifying') return inquiry.of;
+  return inquiry?.kind === 'following' ? inquiry : undefined;
 }

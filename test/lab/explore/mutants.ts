@@ -151,7 +151,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a notification that names an ended payment alone has its list read',
-    find: 'inPhase(inDoubt(known), listedSoon(phase, now))',
+    find: 'inPhase(markPossiblyDouble(known), listedSoon(phase, now))',
     replace: 'known',
     setting: namedAlone,
     breaks: 'confirmed',
@@ -175,8 +175,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a payment of which a second try is rejected ends only once its list was read',
-    find: '  const isFirst = doubt === undefined && unsent === undefined;\n',
-    replace: '  const isFirst = doubt === undefined;\n',
+    find: '  const isFirst = ambiguity === undefined && unsent === undefined;\n',
+    replace: '  const isFirst = ambiguity === undefined;\n',
     setting: world({
       kind: 'payout',
       troubles: new Set(['throttledPost']),
@@ -257,8 +257,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'one that is never answered for does not hold the others up',
-    find: 'report.nextAt < first.nextAt ?',
-    replace: 'report.unanswered > first.unanswered ?',
+    find: 'claim.nextAt < first.nextAt ?',
+    replace: 'claim.unanswered > first.unanswered ?',
     setting: world({
       kind: 'payout',
       troubles: new Set(['turn']),
@@ -326,8 +326,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'an operator’s resend ends the right of the policy to another',
-    find: "byPolicy: sends.byPolicy || cause !== 'order'",
-    replace: "byPolicy: sends.byPolicy || cause === 'policy'",
+    find: "policySpent: sends.policySpent || cause !== 'order'",
+    replace: "policySpent: sends.policySpent || cause === 'policy'",
     setting: world({
       kind: 'payout',
       terms: { ambiguousPolicy: 'resend' },
@@ -353,12 +353,12 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a wrong amount, once seen, is held for a decision',
-    find: `  if (wrong !== undefined && wrong !== payment.tolerated) return holdForReview(payment, wrong, now);
+    find: `  if (wrong !== undefined && wrong !== payment.acceptedDifference) return holdForReview(payment, wrong, now);
   const known = { ...payment, facts`,
-    replace: `  if (wrong !== undefined && wrong !== payment.tolerated) {
+    replace: `  if (wrong !== undefined && wrong !== payment.acceptedDifference) {
     const { phase } = payment;
-    const pursuit = phase.kind === 'following' || phase.kind === 'closing' ? phase : phase.kind === 'review' ? phase.pursuit : undefined;
-    return review(payment, { why: wrong, held: false, pursuit }, now);
+    const inquiry = phase.kind === 'following' || phase.kind === 'closing' ? phase : phase.kind === 'review' ? phase.inquiry : undefined;
+    return review(payment, { why: wrong, held: false, inquiry }, now);
   }
   const known = { ...payment, facts`,
     setting: wrongAmounts,
@@ -367,8 +367,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'after a resend, the list is read again at the end, an hour and a day later',
-    find: '  const checks = known.sends.isDoubtful ? checksFrom(now) : [];',
-    replace: '  const checks = known.sends.isDoubtful && now < 0 ? checksFrom(now) : [];',
+    find: '  const checks = known.sends.mayBeDouble ? checksFrom(now) : [];',
+    replace: '  const checks = known.sends.mayBeDouble && now < 0 ? checksFrom(now) : [];',
     setting: operators,
     breaks: 'secondSeen',
     story: [/final/],
@@ -383,16 +383,16 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'Retry-After is kept for reported transactions',
-    find: 'at: quiet(payment, Math.max(at, nextFreeAt(payment.recentQuestions, report.transId, now)))',
-    replace: 'at: Math.max(at, nextFreeAt(payment.recentQuestions, report.transId, now))',
+    find: 'at: quiet(payment, Math.max(at, nextFreeAt(payment.recentQuestions, claim.transId, now)))',
+    replace: 'at: Math.max(at, nextFreeAt(payment.recentQuestions, claim.transId, now))',
     setting: refusedQuestions,
     breaks: 'quiet',
     story: [/throttled, with Retry-After/, /status of S/],
   },
   {
     rule: 'Retry-After is kept for expiries',
-    find: "at: quiet(payment, now), todo: { kind: 'expire', transId: orphan, isOrphan: true }",
-    replace: "at: now, todo: { kind: 'expire', transId: orphan, isOrphan: true }",
+    find: "at: quiet(payment, now), todo: { kind: 'expire', transId: link, isUnissued: true }",
+    replace: "at: now, todo: { kind: 'expire', transId: link, isUnissued: true }",
     setting: world({
       kind: 'link',
       troubles: new Set(['takenTwice', 'throttled']),
@@ -403,7 +403,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'what a decision has judged does not come back',
-    find: '({ ...other, judged: judgedAs(other) })',
+    find: '({ ...other, decidedAs: decidedAs(other) })',
     replace: '({ ...other })',
     setting: operators,
     breaks: 'judgedOnce',
@@ -421,7 +421,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a matched transaction that fails does not end the payment while another can move money',
     find: '  return payment.others.find((other) => isOpen(payment, other));\n',
-    replace: '  return payment.others.find((other) => isOpen(payment, other) && other.judged === undefined);\n',
+    replace: '  return payment.others.find((other) => isOpen(payment, other) && other.decidedAs === undefined);\n',
     setting: operators,
     breaks: 'failedTruth',
     story: [/list: T1 and T2: REVIEW 1/, /match/, /FAILED, final/],
@@ -436,7 +436,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a payment in doubt is not FAILED before the list has been read once more',
-    find: "const isSure = outcome.status === 'SUCCESSFUL' || !isDoubtful;",
+    find: "const isSure = outcome.status === 'SUCCESSFUL' || !mayBeDouble;",
     replace: 'const isSure = true;',
     setting: takenTwice,
     breaks: 'failedTruth',
@@ -473,7 +473,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'what a look-up has found is compared with the list at the end',
-    find: 'askSoon(follow(inDoubt(payment), {',
+    find: 'askSoon(follow(markPossiblyDouble(payment), {',
     replace: 'askSoon(follow(payment, {',
     setting: takenTwice,
     breaks: 'secondSeen',
@@ -541,7 +541,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a difference that was matched with force does not bring the payment back',
-    find: `const tolerant = wrong === undefined ? payment : { ...payment, tolerated: wrong };`,
+    find: `const tolerant = wrong === undefined ? payment : { ...payment, acceptedDifference: wrong };`,
     replace: `const tolerant = payment;`,
     setting: world({
       kind: 'payout',
@@ -581,7 +581,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'what an operator has taken back is not sent',
-    find: '  const reviewed = searchUnderReview(withoutDecision(payment, cause), doubt, reason, now);',
+    find: '  const reviewed = searchUnderReview(withoutDecision(payment, cause), ambiguity, reason, now);',
     replace: '  const reviewed = payment;',
     setting: world({
       kind: 'payout',
@@ -707,8 +707,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'what surely was not sent can be withdrawn, and nothing else',
-    find: 'doubt === undefined && isUnsent && !unsent.wasThrottled && ',
-    replace: 'doubt === undefined && (isUnsent || unsent.tries > 0) && ',
+    find: 'ambiguity === undefined && isUnsent && !unsent.wasThrottled && ',
+    replace: 'ambiguity === undefined && (isUnsent || unsent.tries > 0) && ',
     setting: unsent,
     breaks: 'failedTruth',
     story: [/throttled.*was taken as T1/, /somebody asks: expire: FAILED, final/],
@@ -723,8 +723,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a decision that was insisted on is looked up again afterwards',
-    find: '...inDoubt(markJudged(seen, (other) => (isOpen(payment, other) ? unpaid : other.status)))',
-    replace: '...markJudged(seen, (other) => (isOpen(payment, other) ? unpaid : other.status))',
+    find: '...markPossiblyDouble(markDecided(seen, (other) => (isOpen(payment, other) ? unpaid : other.status)))',
+    replace: '...markDecided(seen, (other) => (isOpen(payment, other) ? unpaid : other.status))',
     setting: operators,
     breaks: 'secondSeen',
     story: [/fail \(forced\)/, /FAILED, final/],
@@ -756,8 +756,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a decision without an answer leaves the transaction that it is about unproven',
-    find: 'const unproven = unheard === undefined ? hidden : [unheard, ...hidden];',
-    replace: 'const unproven = hidden;',
+    find: 'const outstanding = unheard === undefined ? hidden : [unheard, ...hidden];',
+    replace: 'const outstanding = hidden;',
     setting: insisting,
     breaks: 'failedTruth',
     story: [/fail \(forced\)/, /FAILED, final/],
@@ -773,7 +773,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'the policy resends once',
-    find: ' && !payment.sends.byPolicy;',
+    find: ' && !payment.sends.policySpent;',
     replace: ';',
     setting: inDoubtAndResent,
     breaks: 'sends',
@@ -845,7 +845,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'what a match leaves is judged by what was shown last',
-    find: 'payment.shown?.transId === own.transId ? payment.shown.status : own.status;',
+    find: 'payment.lastShown?.transId === own.transId ? payment.lastShown.status : own.status;',
     replace: "hasBeenPaid(payment, own.transId) ? 'SUCCESSFUL' : own.status;",
     setting: world({
       kind: 'payout',
@@ -908,8 +908,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'links that nobody was given are expired before another is made',
-    find: 'const isUnderWay = orphans.length > 0 ||',
-    replace: 'const isUnderWay = orphans.length > 9 ||',
+    find: 'const isUnderWay = unissued.length > 0 ||',
+    replace: 'const isUnderWay = unissued.length > 9 ||',
     setting: links,
     breaks: 'oneLink',
     story: [/list: T1, and it is to be sent \(policy\)/],
@@ -950,7 +950,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'what a notification has settled is compared with the list at the end',
-    find: 'applyTransaction(follow(inDoubt(payment), {',
+    find: 'applyTransaction(follow(markPossiblyDouble(payment), {',
     replace: 'applyTransaction(follow(payment, {',
     setting: world({
       kind: 'payout',
@@ -962,7 +962,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'what an operator has matched without the list is compared with it at the end',
-    find: "  const isUnread = deciding.review.pursuit?.kind === 'searching';",
+    find: "  const isUnread = deciding.review.inquiry?.kind === 'searching';",
     replace: '  const isUnread = false;',
     setting: operators,
     breaks: 'secondSeen',
@@ -970,8 +970,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'what the provider shows while a decision is looked into is not forgotten',
-    find: "    if (own.length === 0 || pursuit?.kind !== 'searching') return { payment: before, replies };",
-    replace: '    if (own.length !== 1 || pursuit === undefined) return { payment: before, replies };',
+    find: "    if (own.length === 0 || inquiry?.kind !== 'searching') return { payment: before, replies };",
+    replace: '    if (own.length !== 1 || inquiry === undefined) return { payment: before, replies };',
     setting: world({
       kind: 'payout',
       troubles: new Set(['takenTwice', 'flappingList']),
@@ -1004,7 +1004,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'what the provider has shown before the first request is not sent when the list leaves it out',
-    find: '  const known = shown.length === 0 ? payment : withOthers(payment, ownAmong(payment.order, shown));\n',
+    find: '  const known = shown.length === 0 ? payment : withPossibleDoubles(payment, ownAmong(payment.order, shown));\n',
     replace: '  const known = payment;\n',
     setting: sentBefore,
     breaks: 'noDouble',
@@ -1012,8 +1012,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'an outcome that an operator has failed with a difference in view stays',
-    find: 'tolerated: difference?.words ?? payment.tolerated ?? deciding.review.why',
-    replace: 'tolerated: payment.tolerated',
+    find: 'acceptedDifference: difference?.words ?? payment.acceptedDifference ?? deciding.review.why',
+    replace: 'acceptedDifference: payment.tolerated',
     setting: wrongAmounts,
     breaks: 'judgedOnce',
     story: [/a wrong amount/, /fail/, /REVIEW 2/],
@@ -1098,16 +1098,16 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a payment is not FAILED because the list does not show it',
-    find: 'const report = named.length',
+    find: 'const claim = named.length',
     replace:
-      "      if (isOver) return { kind: 'clear', orphans: [], next: 'fail', transactions: [] };\n      const report = named.length",
+      "      if (isOver) return { kind: 'clear', unissued: [], next: 'fail', transactions: [] };\n      const claim = named.length",
     setting: inDoubt,
     breaks: 'failedTruth',
     story: [/which the list shows late/, /list: nothing/, /about a reset: there was none: FAILED, final/],
   },
   {
     rule: 'a payment that can not be checked for a reset is never FAILED',
-    find: "  if (hold === 'unchecked' && (isLink || doubt === undefined)) {\n    return search(",
+    find: "  if (hold === 'unchecked' && (isLink || ambiguity === undefined)) {\n    return search(",
     replace: '  if (now < 0) {\n    return search(',
     setting: world({
       kind: 'payout',
@@ -1163,8 +1163,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a payment is asked about though no notification ever comes',
-    find: '      return pollTask(payment, pursuit, now);',
-    replace: '      return pursuit.polling.hinted ? pollTask(payment, pursuit, now) : undefined;',
+    find: '      return pollTask(payment, inquiry, now);',
+    replace: '      return inquiry.polling.hinted ? pollTask(payment, inquiry, now) : undefined;',
     setting: inDoubt,
     breaks: 'wayOut',
     story: [/was taken as T1, and accepted/],
@@ -1229,8 +1229,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'nothing is asked while a review is held',
-    find: "  if (phase.kind === 'review') return phase.held ? undefined : phase.pursuit;",
-    replace: "  if (phase.kind === 'review') return phase.pursuit;",
+    find: "  if (phase.kind === 'review') return phase.held ? undefined : phase.inquiry;",
+    replace: "  if (phase.kind === 'review') return phase.inquiry;",
     setting: wrongAmounts,
     breaks: 'secondSeen',
     story: [/REVIEW 1/, /with fields left out: SUCCESSFUL, final/],
@@ -1445,8 +1445,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a link that a decision has left can be paid until it has ended, whatever it is meanwhile',
-    find: '  const mayBeGiven = judged !== undefined || payment.sends.isReset === true;\n',
-    replace: '  const mayBeGiven = judged !== undefined && status.length === 0;\n',
+    find: '  const mayBeGiven = decidedAs !== undefined || payment.sends.isReset === true;\n',
+    replace: '  const mayBeGiven = decidedAs !== undefined && status.length === 0;\n',
     setting: world({
       kind: 'link',
       troubles: new Set(['ambiguous', 'flappingList']),
@@ -1459,8 +1459,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a payment does not end without money before the list is read for what a notification names',
-    find: '    const isDoubtful = payment.sends.isDoubtful || isHinted;\n',
-    replace: '    const isDoubtful = payment.sends.isDoubtful || (isHinted && now < 0);\n',
+    find: '    const mayBeDouble = payment.sends.mayBeDouble || isHinted;\n',
+    replace: '    const mayBeDouble = payment.sends.mayBeDouble || (isHinted && now < 0);\n',
     setting: world({ kind: 'payout', foreign: ['unknown'], allowance: { notifications: 1 } }),
     breaks: 'failedNamed',
     story: [/a notification of a foreign transaction/, /FAILED, final/],
@@ -1480,7 +1480,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a link that a notification calls paid is not expired before the provider was asked again',
-    find: '  return hasBeenPaid(payment, transId) || reportedPaidUntil(payment, transId, now) !== undefined;\n',
+    find: '  return hasBeenPaid(payment, transId) || paidClaimUntil(payment, transId, now) !== undefined;\n',
     replace: '  return hasBeenPaid(payment, transId);\n',
     setting: world({ kind: 'link', allowance: { notifications: 1 } }),
     breaks: 'expiredReported',
@@ -1488,15 +1488,15 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a notification that calls a link paid just before it is expired has it looked at again',
-    find: "  if (pursuit?.kind === 'closing' && pursuit.next === 'expire')\n",
-    replace: "  if (pursuit?.kind === 'closing' && now < 0)\n",
+    find: "  if (inquiry?.kind === 'closing' && inquiry.next === 'expire')\n",
+    replace: "  if (inquiry?.kind === 'closing' && now < 0)\n",
     setting: world({ kind: 'link', allowance: { notifications: 1 } }),
     breaks: 'expiredReported',
     story: [/status of T1/, /a notification/, /expire T1/],
   },
   {
     rule: 'what a notification calls paid against the outcome is asked about again after the end',
-    find: `  const asked = withPaidReportsAsked(shown, polled(shown.phase)?.transId, now);`,
+    find: `  const asked = askAboutPaidClaims(shown, polledTransaction(shown.phase)?.transId, now);`,
     replace: `  const asked = shown;`,
     setting: world({ kind: 'payout', allowance: { notifications: 1 } }),
     breaks: 'confirmed',

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { runStory, StoryMismatch, tellings } from '../../../lab/explore/run-story.js';
+import { runStory, StoryMismatch, variations } from '../../../lab/explore/run-story.js';
 import { randomStory } from '../../../lab/explore/stories.js';
 import { WorkflowVm } from '../../../lab/explore/workflow-vm.js';
 import { step } from '../../../src/payments/machine/machine.js';
@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 describe('The built workflows', () => {
   it('do what the machine says in stories of the exploration, cancelled or not, and the same when they are replayed', async () => {
-    const tellingOf = tellings();
+    const tellingOf = variations();
     let activations = 0;
     for (let seed = 1; seed <= STORIES; seed++) {
       activations += await runStory(vm, randomStory(machine, seed), tellingOf(seed));
@@ -38,6 +38,6 @@ describe('The built workflows', () => {
         });
       },
     } as unknown as WorkflowVm;
-    await expect(runStory(forgetful, randomStory(machine, 1), tellings()(1))).rejects.toThrow(StoryMismatch);
+    await expect(runStory(forgetful, randomStory(machine, 1), variations()(1))).rejects.toThrow(StoryMismatch);
   });
 });

@@ -115,7 +115,7 @@ describe('the end of a payment in doubt', () => {
     expect(payment.phase('review')).toMatchObject({
       held: true,
       why: 'the provider has another transaction for this payment: T1 (SUCCESSFUL)',
-      pursuit: { kind: 'following', transId: 'T2' },
+      inquiry: { kind: 'following', transId: 'T2' },
     });
     expect(payment.notified.at(-1)).toBe('payment.review');
   });
@@ -191,7 +191,7 @@ describe('a recheck of an ended payment', () => {
     const payment = paid(payoutOrder).later(HOUR);
     payment.asks('end');
     payment.request('recheck');
-    expect(payment.todo).toEqual({ kind: 'askStatus', transId: 'T1', isReport: false });
+    expect(payment.todo).toEqual({ kind: 'askStatus', transId: 'T1', isClaim: false });
     expect(payment.found('SUCCESSFUL').todo).toEqual({ kind: 'lookUp' });
     expect(payment.reply).toBeUndefined();
     expect(payment.listed(own).reply).toEqual({ request: 1, kind: 'done' });
@@ -206,7 +206,7 @@ describe('a recheck of an ended payment', () => {
 
   it('opens it again when the provider contradicts it', () => {
     const payment = paid(payoutOrder).request('recheck').found('FAILED');
-    expect(payment.phase('review')).toMatchObject({ held: true, pursuit: { transId: 'T1' } });
+    expect(payment.phase('review')).toMatchObject({ held: true, inquiry: { transId: 'T1' } });
     expect(payment.reply?.kind).toBe('done');
   });
 
@@ -249,7 +249,7 @@ describe('a recheck of an ended payment', () => {
 
   it('is a refresh for a payment that has not ended', () => {
     const payment = taken(payoutOrder).request('recheck');
-    expect(payment.todo).toEqual({ kind: 'askStatus', transId: 'T1', isReport: false });
+    expect(payment.todo).toEqual({ kind: 'askStatus', transId: 'T1', isClaim: false });
     expect(payment.found('PENDING').reply?.kind).toBe('done');
   });
 });

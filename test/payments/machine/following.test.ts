@@ -155,7 +155,7 @@ describe('closing a link', () => {
     const payment = atItsEnd();
     expect(payment.now).toBe(START + DAY);
     expect(payment.phase('closing').next).toBe('look');
-    expect(payment.todo).toEqual({ kind: 'askStatus', transId: 'T1', isReport: false });
+    expect(payment.todo).toEqual({ kind: 'askStatus', transId: 'T1', isClaim: false });
     expect(payment.found('SUCCESSFUL').phase('ended').status).toBe('SUCCESSFUL');
   });
 
@@ -243,7 +243,7 @@ describe('an undecided payment', () => {
     expect(payment.found('PENDING').phase('review')).toMatchObject({
       held: false,
       why: 'the provider has given no outcome of T1 for a day: it was PENDING when last heard of',
-      pursuit: { kind: 'following', transId: 'T1' },
+      inquiry: { kind: 'following', transId: 'T1' },
     });
   });
 

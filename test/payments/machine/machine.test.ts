@@ -71,7 +71,7 @@ describe('the payment machine', () => {
 describe('a refresh', () => {
   it('asks the provider now, and is answered with its answer', () => {
     const payment = taken(payoutOrder).later(1_000).request('refresh');
-    expect(payment.todo).toEqual({ kind: 'askStatus', transId: 'T1', isReport: false });
+    expect(payment.todo).toEqual({ kind: 'askStatus', transId: 'T1', isClaim: false });
     expect(payment.reply).toBeUndefined();
     expect(payment.answered(SILENT).reply).toEqual({ request: 1, kind: 'done' });
   });
@@ -79,7 +79,7 @@ describe('a refresh', () => {
   it('is not answered by the status of another transaction', () => {
     const payment = taken(payoutOrder).hint('T1').found('PENDING').hint('T1').found('PENDING');
     payment.hint('T1').found('PENDING').request('refresh').hint('T2');
-    expect(payment.asks('askStatus').isReport).toBe(true);
+    expect(payment.asks('askStatus').isClaim).toBe(true);
     expect(payment.answered(SILENT).reply).toBeUndefined();
     expect(payment.found('PENDING').reply?.kind).toBe('done');
   });
@@ -102,7 +102,7 @@ describe('a refresh', () => {
     const payment = taken(payoutOrder).answered(throttled(HOUR)).request('refresh');
     payment.take({ kind: 'handOver' });
     expect(payment.reply?.kind).toBe('done');
-    expect(payment.payment.waiters).toEqual([]);
+    expect(payment.payment.pendingRequests).toEqual([]);
   });
 });
 
@@ -261,15 +261,15 @@ class RandomRun {
     }
     if (todo.kind === 'end') {
       expect(payment.phase.kind).toBe('ended');
-      expect(payment.reports.open).toEqual([]);
+      expect(payment.claims.open).toEqual([]);
       expect(payment.notifications.filter(({ delivery }) => delivery.kind === 'due')).toEqual([]);
     }
   }
 
   /** Anybody who asked for something is answered, or waits for what is under way. */
   private checkRequests(): void {
-    const { phase, waiters } = this.payment;
-    const waiting = waiters.map(({ request }) => request);
+    const { phase, pendingRequests } = this.payment;
+    const waiting = pendingRequests.map(({ request }) => request);
     if (phase.kind === 'deciding') waiting.push(phase.request);
     expect([...this.asked].sort()).toEqual(waiting.sort());
   }
@@ -277,9 +277,9 @@ class RandomRun {
   private checkOutcome(before: PaymentState, event: PaymentEvent): void {
     const { phase } = this.payment;
     if (before.phase.kind === 'sending') {
-      const { doubt, unsent } = before.phase;
+      const { ambiguity, unsent } = before.phase;
       // What was sent before may have been taken, and a notification may say so.
-      const mayBeRecalled = event.kind === 'notification' && (doubt ?? unsent) !== undefined;
+      const mayBeRecalled = event.kind === 'notification' && (ambiguity ?? unsent) !== undefined;
       expect(event.kind === 'sent' || phase.kind === 'sending' || mayBeRecalled).toBe(true);
     }
     if (before.phase.kind === 'ended') expect(['ended', 'review']).toContain(phase.kind);
@@ -312,10 +312,10 @@ class RandomRun {
         return { kind: 'listed', answer: isAnswered ? { kind: 'listed', transactions } : noAnswer };
       }
       case 'askStatus': {
-        const { transId: asked, isReport } = todo;
+        const { transId: asked, isClaim } = todo;
         const transaction = this.transaction({ ...status, transId: asked });
         const found = answer.isUnknown ? UNKNOWN : ({ kind: 'found', transaction } as const);
-        return { kind: 'status', transId: asked, isReport, answer: isAnswered ? found : noAnswer };
+        return { kind: 'status', transId: asked, isClaim, answer: isAnswered ? found : noAnswer };
       }
       case 'expire':
         return { kind: 'expired', transId: todo.transId, answer: expiry };

@@ -169,7 +169,7 @@ describe('a decision while a notification names a transaction', () => {
     const payment = named().answered(SILENT);
     expect(payment.match('T1').reply).toMatchObject(refused('a notification names T7'));
     expect(payment.match('T7').found('SUCCESSFUL').reply?.kind).toBe('done');
-    expect(payment.payment.reports.open).toEqual([]);
+    expect(payment.payment.claims.open).toEqual([]);
   });
 
   it.each(['resend', 'fail'] as const)('is taken when it is forced: %s', (action) => {
@@ -189,7 +189,7 @@ describe('a decision while a notification names a transaction', () => {
 
   const unanswered = () => {
     const payment = named();
-    while (payment.payment.reports.open.length > 0) {
+    while (payment.payment.claims.open.length > 0) {
       const { wants } = payment;
       if (wants.kind === 'wait') payment.at(wants.until ?? payment.now);
       else if (wants.kind === 'lookUp') payment.listed();
@@ -232,7 +232,7 @@ describe('a decision while a notification names the payment alone', () => {
     expect(payment.reply).toMatchObject({ kind: 'refused', force: ['reported_transaction'] });
     payment[action]({ force: ['reported_transaction'] }).listed();
     expect(payment.reply).toMatchObject({ kind: 'done' });
-    expect(payment.payment.reports.isNamed).toBeUndefined();
+    expect(payment.payment.claims.isNamed).toBeUndefined();
   });
 
   it.each(['resend', 'fail'] as const)('is refused when the notification comes while it is checked: %s', (action) => {
@@ -432,7 +432,7 @@ describe('an operator’s match', () => {
 
   it('leaves the transaction that the payment went by as a further one, and checks the outcome again', () => {
     const payment = undecided().match('T2').found('SUCCESSFUL');
-    expect(payment.payment.others).toEqual([{ transId: 'T1', status: 'PENDING', judged: 'PENDING' }]);
+    expect(payment.payment.others).toEqual([{ transId: 'T1', status: 'PENDING', decidedAs: 'PENDING' }]);
     expect(payment.phase('ended')).toMatchObject({ transId: 'T2', checks: { length: 3 } });
     payment.answered(SILENT).listed({ ...own, transId: transId('T2') }, { ...own, status: 'PENDING' });
     expect(payment.status).toBe('SUCCESSFUL');
@@ -516,7 +516,7 @@ describe('a match of one of several', () => {
 
   it.each([false, true])('is refused when it has failed and the other can still move money (forced: %s)', (force) => {
     const payment = several('PENDING').match('T1', { force }).found('FAILED');
-    expect(payment.asks('askStatus')).toMatchObject({ transId: 'T2', isReport: false });
+    expect(payment.asks('askStatus')).toMatchObject({ transId: 'T2', isClaim: false });
     expect(payment.found('PENDING').reply).toMatchObject(refused(besides('PENDING')));
     expect(payment.match('T2').found('SUCCESSFUL').phase('ended').transId).toBe('T2');
   });
@@ -865,18 +865,18 @@ describe('an operator’s fail', () => {
     expect(payment.reply).toMatchObject({ kind: 'refused', type: 'NotChecked' });
     payment.request('recheck').found('FAILED').listed();
     expect(payment.reply).toMatchObject({ kind: 'done' });
-    expect(payment.phase('ended').unproven).toEqual([]);
+    expect(payment.phase('ended').outstanding).toEqual([]);
   });
 
   it('without the provider’s list is not proven by one that leaves out another transaction that can move money', () => {
     const t2 = transactionOf(payoutOrder, { transId: transId('T2'), status: 'PENDING' });
     const payment = undecided().fail().found('FAILED').listed(t2).fail({ force: true });
     payment.found('FAILED').listing(SILENT);
-    expect(payment.phase('ended').unproven).toEqual(['T2']);
+    expect(payment.phase('ended').outstanding).toEqual(['T2']);
     payment.answered(SILENT).listed().answered(SILENT).listed();
     expect(payment.phase('ended').checks).toHaveLength(3);
     payment.answered(SILENT).listed({ ...t2, status: 'FAILED' });
-    expect(payment.phase('ended')).toMatchObject({ unproven: [], checks: { length: 2 } });
+    expect(payment.phase('ended')).toMatchObject({ outstanding: [], checks: { length: 2 } });
   });
 
   it('is a reason to check the outcome again afterwards', () => {
@@ -967,7 +967,7 @@ describe('a held review', () => {
 
   it('does not come back with what was judged, unless its status changes', () => {
     const payment = backoff(payoutOrder).match('T1').found('SUCCESSFUL');
-    expect(payment.payment.others).toEqual([{ transId: 'T2', status: 'SUCCESSFUL', judged: 'SUCCESSFUL' }]);
+    expect(payment.payment.others).toEqual([{ transId: 'T2', status: 'SUCCESSFUL', decidedAs: 'SUCCESSFUL' }]);
     payment.listed(own, { ...own, transId: transId('T2') });
     payment.later(HOUR).hint('T2').listed(own).found('SUCCESSFUL');
     expect(payment.status).toBe('SUCCESSFUL');
@@ -1059,7 +1059,7 @@ describe('what an operator has decided on', () => {
     payment.fail().found('FAILED', { amount: 1 }).listed(second);
     payment.later(HOUR).match('T2').found('SUCCESSFUL');
     expect(payment.phase('ended')).toMatchObject({ status: 'SUCCESSFUL', transId: 'T2' });
-    expect(payment.payment.others).toEqual([{ transId: 'T1', status: 'FAILED', judged: 'FAILED' }]);
+    expect(payment.payment.others).toEqual([{ transId: 'T1', status: 'FAILED', decidedAs: 'FAILED' }]);
     payment
       .listed(second)
       .later(2 * MINUTE)
@@ -1278,7 +1278,7 @@ describe('what a fail has read before it expired the links', () => {
       kind: 'refused',
       force: ['missing_transaction', 'no_answer'],
     });
-    expect(payment.fail({ force: true }).listing(SILENT).phase('ended').unproven).toEqual(['T1']);
+    expect(payment.fail({ force: true }).listing(SILENT).phase('ended').outstanding).toEqual(['T1']);
   });
 });
 
@@ -1420,7 +1420,7 @@ describe('a match by the provider’s earlier word', () => {
     const payment = matched();
     expect(payment.phase('ended')).toMatchObject({
       status: 'SUCCESSFUL',
-      unproven: ['T1'],
+      outstanding: ['T1'],
       checks: { length: 3 },
     });
     expect(payment.found('FAILED').phase('review').why).toContain('the provider now says that T1 is FAILED');
@@ -1430,7 +1430,7 @@ describe('a match by the provider’s earlier word', () => {
     const payment = matched()
       .found('SUCCESSFUL', { amount: 1 })
       .listed({ ...own, amount: 1 });
-    expect(payment.phase('ended')).toMatchObject({ status: 'SUCCESSFUL', unproven: [] });
+    expect(payment.phase('ended')).toMatchObject({ status: 'SUCCESSFUL', outstanding: [] });
   });
 });
 

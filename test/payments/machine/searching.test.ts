@@ -30,7 +30,7 @@ describe.each([directOrder, payoutOrder])('an ambiguous request that moves money
   it('goes on when its transaction is found, and asked about at once', () => {
     const payment = ambiguous(order).listed(own);
     expect(payment.phase('following').transId).toBe('T1');
-    expect(payment.todo).toEqual({ kind: 'askStatus', transId: 'T1', isReport: false });
+    expect(payment.todo).toEqual({ kind: 'askStatus', transId: 'T1', isClaim: false });
   });
 
   it('is looked for again within the grace period', () => {
@@ -57,7 +57,7 @@ describe.each([directOrder, payoutOrder])('an ambiguous request that moves money
   it('is sent once more under the policy resend, and not twice', () => {
     const payment = searchUntilOver(ambiguous(order, { ambiguousPolicy: 'resend' }), (one) => one.listed());
     expect(payment.todo).toEqual({ kind: 'send', cause: 'policy' });
-    expect(payment.payment.sends).toMatchObject({ byPolicy: true, isDoubtful: true });
+    expect(payment.payment.sends).toMatchObject({ policySpent: true, mayBeDouble: true });
     payment.sent({ kind: 'ambiguous', reason: 'reset' });
     while (payment.payment.phase.kind === 'searching') payment.listed();
     expect(payment.payment.phase.kind).toBe('review');
@@ -94,7 +94,7 @@ describe.each([directOrder, payoutOrder])('an ambiguous request that moves money
 
   it('is sent again by nobody’s mistake: a transaction that the list shows is what a notification has left unnamed', () => {
     const payment = ambiguous(order).named().listed(own);
-    expect(payment.found('PENDING').payment.reports.isNamed).toBeUndefined();
+    expect(payment.found('PENDING').payment.claims.isNamed).toBeUndefined();
   });
 
   describe.each([
@@ -169,8 +169,8 @@ describe.each([directOrder, payoutOrder])('an ambiguous request that moves money
   ])('goes to a held review at once when what is found is %s', (_, difference) => {
     const payment = ambiguous(order, { ambiguousPolicy: 'resend' }).listed({ ...own, ...difference });
     expect(payment.now).toBe(START + 1_000);
-    expect(payment.phase('review')).toMatchObject({ held: true, pursuit: { kind: 'searching' } });
-    expect(payment.payment.sends.isDoubtful).toBe(true);
+    expect(payment.phase('review')).toMatchObject({ held: true, inquiry: { kind: 'searching' } });
+    expect(payment.payment.sends.mayBeDouble).toBe(true);
   });
 
   it('goes to a held review at once when two are found', () => {
@@ -220,86 +220,86 @@ describe('a review of a request in doubt', () => {
 });
 
 describe('an ambiguous link', () => {
-  const orphan = transactionOf(linkOrder);
+  const link = transactionOf(linkOrder);
 
   it('is made anew, for nobody was given the first', () => {
     expect(ambiguous(linkOrder).listed().todo).toEqual({ kind: 'send', cause: 'policy' });
   });
 
   it('is no reason to check the outcome again afterwards', () => {
-    expect(ambiguous(linkOrder).listed().payment.sends).toMatchObject({ isDoubtful: false });
+    expect(ambiguous(linkOrder).listed().payment.sends).toMatchObject({ mayBeDouble: false });
   });
 
   it('is made anew only when those that were found have been expired', () => {
     const payment = ambiguous(linkOrder).listed(
-      orphan,
-      { ...orphan, transId: transId('T2'), status: 'EXPIRED' },
-      { ...orphan, transId: transId('T3') },
+      link,
+      { ...link, transId: transId('T2'), status: 'EXPIRED' },
+      { ...link, transId: transId('T3') },
     );
-    expect(payment.todo).toEqual({ kind: 'expire', transId: 'T1', isOrphan: true });
-    expect(payment.expired().todo).toEqual({ kind: 'expire', transId: 'T3', isOrphan: true });
+    expect(payment.todo).toEqual({ kind: 'expire', transId: 'T1', isUnissued: true });
+    expect(payment.expired().todo).toEqual({ kind: 'expire', transId: 'T3', isUnissued: true });
     expect(payment.expired(SILENT).todo).toEqual({ kind: 'send', cause: 'policy' });
   });
 
   it('is followed when an earlier run may have given it to the merchant', () => {
-    const payment = ambiguous(linkOrder).listed(orphan);
+    const payment = ambiguous(linkOrder).listed(link);
     payment.expired({ kind: 'mayBeGiven' });
-    expect(payment.phase('searching').doubt.isReset).toBe(true);
-    expect(payment.listed(orphan).phase('following').transId).toBe('T1');
+    expect(payment.phase('searching').ambiguity.isReset).toBe(true);
+    expect(payment.listed(link).phase('following').transId).toBe('T1');
   });
 
   it('is left to a person when an earlier run may have given one of several', () => {
-    const payment = ambiguous(linkOrder).listed(orphan, { ...orphan, transId: transId('T2') });
+    const payment = ambiguous(linkOrder).listed(link, { ...link, transId: transId('T2') });
     payment.expired({ kind: 'mayBeGiven' });
-    payment.listed(orphan, { ...orphan, transId: transId('T2') });
+    payment.listed(link, { ...link, transId: transId('T2') });
     expect(payment.phase('review').held).toBe(true);
   });
 
   it('keeps the quiet that the provider asks for while it expires them', () => {
-    const payment = ambiguous(linkOrder).listed(orphan, { ...orphan, transId: transId('T2') });
+    const payment = ambiguous(linkOrder).listed(link, { ...link, transId: transId('T2') });
     payment.expired(throttled(30_000));
-    expect(payment.asks('expire')).toEqual({ kind: 'expire', transId: 'T2', isOrphan: true });
+    expect(payment.asks('expire')).toEqual({ kind: 'expire', transId: 'T2', isUnissued: true });
     expect(payment.now).toBe(START + 32_000);
   });
 
   it.each(['SUCCESSFUL', 'PENDING'] as const)('is the payment when somebody has paid it (%s)', (status) => {
-    const payment = ambiguous(linkOrder).listed({ ...orphan, status });
+    const payment = ambiguous(linkOrder).listed({ ...link, status });
     expect(payment.phase('following').transId).toBe('T1');
   });
 
   it.each([
     ['refuses to expire it', { kind: 'refused', message: 'the link is being paid', statusCode: 400 }],
-    ['shows it as paid instead', { kind: 'expired', transaction: { ...orphan, status: 'SUCCESSFUL' } }],
+    ['shows it as paid instead', { kind: 'expired', transaction: { ...link, status: 'SUCCESSFUL' } }],
   ] as const)('is looked for again when the provider %s, before another is made', (_how, answer) => {
-    const payment = ambiguous(linkOrder).listed(orphan).expired(answer);
+    const payment = ambiguous(linkOrder).listed(link).expired(answer);
     expect(payment.payment.phase.kind).toBe('searching');
-    expect(payment.listed({ ...orphan, status: 'SUCCESSFUL' }).phase('following').transId).toBe('T1');
+    expect(payment.listed({ ...link, status: 'SUCCESSFUL' }).phase('following').transId).toBe('T1');
   });
 
   it('has ended once it was expired, though an old list shows it as it was', () => {
-    const payment = ambiguous(linkOrder).listed(orphan).expired();
-    payment.sent({ kind: 'ambiguous', reason: 'reset' }).listed(orphan);
+    const payment = ambiguous(linkOrder).listed(link).expired();
+    payment.sent({ kind: 'ambiguous', reason: 'reset' }).listed(link);
     expect(payment.payment.others).toEqual([{ transId: 'T1', status: 'EXPIRED' }]);
     expect(payment.todo.kind).toBe('send');
   });
 
   it('is kept in mind with all that are listed, those that have ended among them', () => {
-    const ended = { ...orphan, transId: transId('T2'), status: 'EXPIRED' } as const;
-    expect(ambiguous(linkOrder).listed(orphan, ended).payment.others).toEqual([
+    const ended = { ...link, transId: transId('T2'), status: 'EXPIRED' } as const;
+    expect(ambiguous(linkOrder).listed(link, ended).payment.others).toEqual([
       { transId: 'T1', status: 'CREATED' },
       { transId: 'T2', status: 'EXPIRED' },
     ]);
   });
 
   it('is kept in mind when nobody answers the request to expire it', () => {
-    const payment = ambiguous(linkOrder).listed(orphan).expired(SILENT);
+    const payment = ambiguous(linkOrder).listed(link).expired(SILENT);
     expect(payment.todo.kind).toBe('send');
     expect(payment.payment.others).toEqual([{ transId: 'T1', status: 'CREATED' }]);
   });
 
   it('is expired with all that were listed beside it, though the list leaves them out after that', () => {
-    const second = { ...orphan, transId: transId('T2') };
-    const payment = ambiguous(linkOrder).listed(orphan, second);
+    const second = { ...link, transId: transId('T2') };
+    const payment = ambiguous(linkOrder).listed(link, second);
     payment.expired({ kind: 'refused', message: 'no', statusCode: 400 }).listed();
     expect(payment.asks('expire').transId).toBe('T1');
     payment.expired();
@@ -310,19 +310,19 @@ describe('an ambiguous link', () => {
   it('is never FAILED while the provider refuses to expire it: a person is asked after a day', () => {
     const payment = ambiguous(linkOrder);
     while (payment.status === 'CREATED') {
-      payment.listed(orphan).expired({ kind: 'refused', message: 'no', statusCode: 400 });
+      payment.listed(link).expired({ kind: 'refused', message: 'no', statusCode: 400 });
     }
     expect(payment.phase('review')).toMatchObject({
       held: false,
       why: "the provider doesn't expire T1, which was made for this payment",
     });
     expect(payment.now).toBeLessThan(graceOver + 25 * HOUR);
-    payment.listed({ ...orphan, status: 'EXPIRED' }).resetChecked();
+    payment.listed({ ...link, status: 'EXPIRED' }).resetChecked();
     expect(payment.phase('ended')).toMatchObject({ failureCode: 'link_not_created' });
   });
 
   it('goes to a held review when two have been paid', () => {
-    const paid = { ...orphan, status: 'SUCCESSFUL' } as const;
+    const paid = { ...link, status: 'SUCCESSFUL' } as const;
     const payment = ambiguous(linkOrder).listed(paid, { ...paid, transId: transId('T2') });
     expect(payment.phase('review')).toMatchObject({ held: true, why: expect.stringContaining('T1, T2') });
   });
@@ -357,7 +357,7 @@ describe('an ambiguous link', () => {
   it('is given up only when those that were made have been expired', () => {
     const payment = ambiguous(linkOrder);
     while (payment.now < graceOver) payment.listing(SILENT);
-    expect(payment.listed(orphan).todo).toEqual({ kind: 'expire', transId: 'T1', isOrphan: true });
+    expect(payment.listed(link).todo).toEqual({ kind: 'expire', transId: 'T1', isUnissued: true });
     expect(payment.expired().resetChecked().phase('ended').status).toBe('FAILED');
   });
 
@@ -365,7 +365,7 @@ describe('an ambiguous link', () => {
     const payment = ambiguous(linkOrder).at(graceOver + HOUR);
     const begun = payment.now;
     payment.listed().resetChecked(true);
-    expect(payment.phase('searching').doubt).toMatchObject({ isReset: true, since: begun });
+    expect(payment.phase('searching').ambiguity).toMatchObject({ isReset: true, since: begun });
     while (payment.status === 'CREATED') payment.listed();
     expect(payment.now).toBe(begun + 15 * MINUTE);
     expect(payment.phase('review')).toMatchObject({
@@ -373,17 +373,17 @@ describe('an ambiguous link', () => {
       why: expect.stringContaining('an earlier run of the workflow may have given the merchant a link'),
     });
     expect(payment.notified).toEqual(['payment.review']);
-    expect(payment.listed(orphan).phase('following').transId).toBe('T1');
+    expect(payment.listed(link).phase('following').transId).toBe('T1');
   });
 
   it('is followed when it was not given up for that, and is found', () => {
     const payment = ambiguous(linkOrder).at(graceOver).listed().resetChecked(true);
-    expect(payment.listed(orphan).phase('following').transId).toBe('T1');
+    expect(payment.listed(link).phase('following').transId).toBe('T1');
     expect(payment.notified).toEqual([]);
   });
 
   it('is not given up because it has expired, when an earlier run may have given it to the merchant', () => {
-    const expired = { ...orphan, status: 'EXPIRED' } as const;
+    const expired = { ...link, status: 'EXPIRED' } as const;
     const payment = ambiguous(linkOrder).at(graceOver).listed(expired).resetChecked(true).listed(expired);
     payment.found('EXPIRED');
     while (payment.status === 'CREATED') payment.listed(expired);

@@ -37,7 +37,7 @@ const REJECTED = { kind: 'rejected', message: 'duplicate externalId', statusCode
 function sendWhile(payment: Scenario, outcome: Parameters<Scenario['sent']>[0]): Scenario {
   payment.sent(outcome);
   for (let { phase } = payment.payment; phase.kind === 'waiting'; { phase } = payment.payment) {
-    const isRepeated = phase.doubt !== undefined;
+    const isRepeated = phase.ambiguity !== undefined;
     if (isRepeated) payment.listed();
     if (payment.payment.phase.kind === 'review') break;
     payment.asks('send');
@@ -74,8 +74,8 @@ describe('sending', () => {
     expect(payment.payment.sends).toEqual({
       count: 1,
       lastAt: START + 900,
-      byPolicy: false,
-      isDoubtful: false,
+      policySpent: false,
+      mayBeDouble: false,
     });
   });
 
@@ -96,7 +96,7 @@ describe('sending', () => {
 
   it('ends in searching when nobody knows what became of the request', () => {
     const payment = opened(payoutOrder).later(15_000).sent({ kind: 'ambiguous', reason: 'reset' });
-    expect(payment.phase('searching').doubt).toEqual({ reason: 'reset', since: START + 15_000 });
+    expect(payment.phase('searching').ambiguity).toEqual({ reason: 'reset', since: START + 15_000 });
     expect(payment.payment.sends).toMatchObject({ count: 1, lastAt: START + 15_000 });
   });
 
@@ -127,8 +127,8 @@ describe('sending', () => {
     const payment = opened(directOrder)
       .hint('T1')
       .sent({ kind: 'accepted', transId: transId('T1') });
-    expect(payment.todo).toEqual({ kind: 'askStatus', transId: 'T1', isReport: false });
-    expect(payment.payment.reports.open).toEqual([]);
+    expect(payment.todo).toEqual({ kind: 'askStatus', transId: 'T1', isClaim: false });
+    expect(payment.payment.claims.open).toEqual([]);
   });
 });
 
@@ -266,7 +266,7 @@ describe('a payment that waits, and of which a notification says that it has a t
 
   it('is not FAILED when it is a link of which an earlier run may have given one', () => {
     const payment = opened(linkOrder).named().sent(REJECTED);
-    expect(payment.phase('searching').doubt).toMatchObject({ isReset: true });
+    expect(payment.phase('searching').ambiguity).toMatchObject({ isReset: true });
   });
 });
 
@@ -335,8 +335,8 @@ describe('a request that the provider throttled', () => {
   it('is not sent again while it cannot be looked up, and is then searched for', () => {
     const payment = waiting();
     while (payment.payment.phase.kind === 'waiting') payment.listing(SILENT);
-    const { doubt } = payment.phase('searching');
-    expect(doubt.reason).toBe("too many requests, and the payment couldn't be looked up");
+    const { ambiguity } = payment.phase('searching');
+    expect(ambiguity.reason).toBe("too many requests, and the payment couldn't be looked up");
     expect(payment.now).toBeGreaterThanOrEqual(START + NOT_SENT_PATIENCE_MS);
   });
 
@@ -361,7 +361,7 @@ describe('a request that the provider throttled', () => {
     const payment = lateLink();
     const begun = payment.now;
     payment.resetChecked(true);
-    expect(payment.phase('searching').doubt).toMatchObject({ isReset: true, since: begun });
+    expect(payment.phase('searching').ambiguity).toMatchObject({ isReset: true, since: begun });
     while (payment.status === 'CREATED') payment.listed();
     expect(payment.phase('review').why).toContain('an earlier run of the workflow may have given');
     expect(payment.now).toBe(begun + 15 * MINUTE);
@@ -441,7 +441,7 @@ describe('a request that the provider throttled', () => {
     ['more than one', [own, { ...own, transId: transId('T2') }]],
   ])('goes to a held review when what was made is %s', (_, transactions) => {
     const payment = waiting().listed(...transactions);
-    expect(payment.phase('review')).toMatchObject({ held: true, pursuit: { kind: 'searching' } });
+    expect(payment.phase('review')).toMatchObject({ held: true, inquiry: { kind: 'searching' } });
     expect(payment.payment.others.map(({ transId: id }) => id)).toEqual(transactions.map(({ transId: id }) => id));
   });
 
@@ -464,7 +464,7 @@ describe('a request that the provider throttled', () => {
     const payment = waiting().listed().sent(UNAUTHORIZED).hint('T1');
     expect(payment.request('expire').reply).toMatchObject({ kind: 'refused', type: 'NotInitiated' });
     payment.listed();
-    expect(payment.phase('searching').doubt.reason).toBe(UNAUTHORIZED.message);
+    expect(payment.phase('searching').ambiguity.reason).toBe(UNAUTHORIZED.message);
   });
 
   it('is not called never sent while a notification names a transaction', () => {
@@ -501,7 +501,7 @@ describe('a request that could not be checked', () => {
   it('is searched for as one that an earlier run may have given away when it is a link', () => {
     const payment = ambiguous(linkOrder).listed();
     while (payment.payment.phase.kind !== 'searching') payment.sent(UNCHECKED);
-    expect(payment.phase('searching').doubt).toEqual({
+    expect(payment.phase('searching').ambiguity).toEqual({
       reason: UNCHECKED.reason,
       since: START,
       isReset: true,
@@ -514,8 +514,8 @@ describe('a request that could not be checked', () => {
   it('is never FAILED: it is searched for after five minutes, and then goes to review', () => {
     const payment = sendWhile(opened(payoutOrder), UNCHECKED);
     expect(payment.now).toBeGreaterThanOrEqual(START + NOT_SENT_PATIENCE_MS);
-    const doubt = { reason: UNCHECKED.reason, since: payment.now, isReset: true };
-    expect(payment.phase('searching').doubt).toEqual(doubt);
+    const ambiguity = { reason: UNCHECKED.reason, since: payment.now, isReset: true };
+    expect(payment.phase('searching').ambiguity).toEqual(ambiguity);
     while (payment.status === 'CREATED') payment.listed();
     expect(payment.payment.phase.kind).toBe('review');
     expect(payment.notified).toEqual(['payment.review']);
@@ -547,7 +547,7 @@ describe('sending once more', () => {
   it('is done on an operator’s decision, and leaves a doubt behind', () => {
     const payment = resent();
     expect(payment.todo).toEqual({ kind: 'send', cause: 'operator' });
-    expect(payment.payment.sends).toMatchObject({ byPolicy: true, isDoubtful: true });
+    expect(payment.payment.sends).toMatchObject({ policySpent: true, mayBeDouble: true });
   });
 
   it('goes to review when it is rejected, for the first request may have been taken', () => {
@@ -555,7 +555,7 @@ describe('sending once more', () => {
     expect(payment.phase('review')).toMatchObject({
       held: false,
       why: expect.stringContaining('sent once more, and rejected: Insufficient balance'),
-      pursuit: { kind: 'searching' },
+      inquiry: { kind: 'searching' },
     });
     expect(payment.listed(own).found('SUCCESSFUL').status).toBe('SUCCESSFUL');
   });
@@ -611,14 +611,14 @@ describe('sending once more', () => {
     const payment = resent().sent(UNAUTHORIZED).hint('T9');
     payment.listed();
     expect(payment.phase('review').why).toContain('names T9 as its transaction');
-    expect(payment.todo).toMatchObject({ kind: 'askStatus', transId: 'T9', isReport: true });
+    expect(payment.todo).toMatchObject({ kind: 'askStatus', transId: 'T9', isClaim: true });
   });
 
   it('is recalled by a notification that comes just before it, and names a transaction for the first time', () => {
     const payment = resent();
     expect(payment.todo).toEqual({ kind: 'send', cause: 'operator' });
     payment.hint('T9');
-    expect(payment.phase('review')).toMatchObject({ held: false, number: 2, pursuit: { kind: 'searching' } });
+    expect(payment.phase('review')).toMatchObject({ held: false, number: 2, inquiry: { kind: 'searching' } });
     expect(payment.listed(own).phase('following')).toMatchObject({ transId: own.transId });
   });
 
@@ -660,7 +660,7 @@ describe('sending once more', () => {
     const payment = sendWhile(resent(), NOT_SENT);
     expect(payment.phase('review')).toMatchObject({
       why: expect.stringContaining('it could not be sent once more: connection refused'),
-      pursuit: { kind: 'searching' },
+      inquiry: { kind: 'searching' },
     });
   });
 
@@ -674,7 +674,7 @@ describe('sending once more', () => {
       number: 2,
       held: false,
       why: expect.stringContaining('it was to be sent once more, and an operator has taken that back'),
-      pursuit: { kind: 'searching' },
+      inquiry: { kind: 'searching' },
       rejected: { by: 'ben', proposed: { decision: { action: 'resend' }, by: 'ops' } },
     });
     expect(payment.timeline.entries).toContainEqual(
@@ -749,7 +749,7 @@ describe('sending once more', () => {
   it('asks nobody when it is a link that could not be sent: what was made is expired, and the payment is FAILED', () => {
     const payment = ambiguous(linkOrder).listed();
     while (payment.payment.phase.kind !== 'searching') payment.sent(NOT_SENT);
-    expect(payment.phase('searching').doubt).toEqual({ reason: NOT_SENT.reason, since: START });
+    expect(payment.phase('searching').ambiguity).toEqual({ reason: NOT_SENT.reason, since: START });
     while (payment.status === 'CREATED') {
       if (payment.wants.kind === 'checkReset') payment.resetChecked();
       else if (payment.payment.phase.kind === 'searching') payment.listed();
@@ -765,7 +765,7 @@ describe('sending once more', () => {
   it('begins a grace period of its own when it is ambiguous', () => {
     const payment = resent();
     payment.later(5_000).sent({ kind: 'ambiguous', reason: 'reset' });
-    expect(payment.phase('searching').doubt).toEqual({ reason: 'reset', since: payment.now });
+    expect(payment.phase('searching').ambiguity).toEqual({ reason: 'reset', since: payment.now });
   });
 
   it('is FAILED when it is rejected and a link, which nobody was given', () => {

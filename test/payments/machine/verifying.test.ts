@@ -94,7 +94,7 @@ describe.each([directOrder, payoutOrder])('a payment that was found in the list,
     const payment = unread();
     payment.payment = {
       ...payment.payment,
-      others: [{ transId: first.transId, status: 'PENDING', judged: 'PENDING' }],
+      others: [{ transId: first.transId, status: 'PENDING', decidedAs: 'PENDING' }],
     };
     expect(payment.listed(failed).phase('review').held).toBe(true);
   });
@@ -170,7 +170,7 @@ describe.each([directOrder, payoutOrder])('a payment that was found in the list,
 
   it('is put before a person when a notification names another that has moved money', () => {
     const payment = unread().hint('T1');
-    expect(payment.asks('askStatus')).toMatchObject({ transId: 'T1', isReport: true });
+    expect(payment.asks('askStatus')).toMatchObject({ transId: 'T1', isClaim: true });
     expect(payment.found('SUCCESSFUL').phase('review')).toMatchObject({
       held: true,
       why: 'the provider has another transaction for this payment: T1 (SUCCESSFUL)',
@@ -179,7 +179,7 @@ describe.each([directOrder, payoutOrder])('a payment that was found in the list,
 
   it('is asked about again when a notification contradicts its failure', () => {
     const payment = unread().hint('T2');
-    expect(payment.asks('askStatus')).toMatchObject({ transId: 'T2', isReport: true });
+    expect(payment.asks('askStatus')).toMatchObject({ transId: 'T2', isClaim: true });
     expect(payment.found('SUCCESSFUL').phase('ended').status).toBe('SUCCESSFUL');
     expect(payment.notified).toEqual(['payment.succeeded']);
   });
@@ -187,7 +187,7 @@ describe.each([directOrder, payoutOrder])('a payment that was found in the list,
   it('has failed whatever older status is heard of', () => {
     const payment = unread().hint('T2').found('PENDING');
     expect(payment.phase('verifying').outcome.status).toBe('FAILED');
-    expect(unread().hint('T2', 'FAILED').payment.reports.open).toEqual([]);
+    expect(unread().hint('T2', 'FAILED').payment.claims.open).toEqual([]);
   });
 
   it('goes on being asked about when the notification may be ahead of the provider’s records', () => {
@@ -296,7 +296,7 @@ describe('a link that was found in the list after a reset, and has expired', () 
   it('is not closed when its end comes meanwhile', () => {
     const payment = found().found('EXPIRED');
     while (payment.now < START + DAY) payment.listing(SILENT);
-    expect(payment.phase('review').pursuit?.kind).toBe('verifying');
+    expect(payment.phase('review').inquiry?.kind).toBe('verifying');
     expect(payment.listed(expired).phase('ended').status).toBe('EXPIRED');
   });
 });

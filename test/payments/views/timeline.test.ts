@@ -126,8 +126,8 @@ describe('the timeline of a payment', () => {
       { type: 'status_changed', source: 'operator', by: 'ops', status: 'CREATED' },
       { type: 'sending', by: 'operator' },
     ]);
-    const byPolicy = ambiguous(linkOrder).listed();
-    expect(told(byPolicy)).toContainEqual(expect.objectContaining({ type: 'sending', by: 'policy' }));
+    const policySpent = ambiguous(linkOrder).listed();
+    expect(told(policySpent)).toContainEqual(expect.objectContaining({ type: 'sending', by: 'policy' }));
   });
 
   it('tells that it was never sent', () => {

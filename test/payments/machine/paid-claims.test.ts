@@ -97,7 +97,7 @@ describe('a link that a notification calls paid', () => {
 
   it('is an operator’s to decide again when the provider never answers about it', () => {
     const payment = taken(linkOrder).found('PENDING', { amount: 1 }).hint('T1');
-    while (payment.payment.reports.open.length > 0) payment.answered(SILENT);
+    while (payment.payment.claims.open.length > 0) payment.answered(SILENT);
     payment.fail().found('PENDING').listed(L1);
     expect(payment.todo).toMatchObject({ kind: 'expire', transId: 'T1' });
   });
@@ -116,13 +116,13 @@ describe('a link that a notification calls paid', () => {
     for (let forged = 0; forged < 25; forged++) payment.hint(`X${forged}`);
     payment.hint('T2').fail({ force: true }).found('CREATED').listed(created, L2);
     expect(payment.reply).toMatchObject(refused('ResolutionRefused', 'a notification says that T2 has been paid'));
-    expect(payment.payment.reports.paid).toHaveLength(20);
+    expect(payment.payment.claims.paid).toHaveLength(20);
   });
 
   it('is asked about in a held review, whatever notifications have named before', () => {
     const payment = taken(linkOrder).found('PENDING', { amount: 1 });
     for (const forged of ['X0', 'X1', 'X2', 'X3', 'X4']) payment.hint(forged);
-    expect(payment.hint('T1').payment.reports.open).toContainEqual(expect.objectContaining({ transId: 'T1' }));
+    expect(payment.hint('T1').payment.claims.open).toContainEqual(expect.objectContaining({ transId: 'T1' }));
   });
 
   it('is not put off for ever by a flood of notifications just before it is expired', () => {
@@ -172,7 +172,7 @@ describe('a link that a notification calls paid', () => {
     expect(payment.fail().reply).toMatchObject(refused('ResolutionRefused', NOT_CONFIRMED));
     payment.fail({ force: true }).found('PENDING').listed(L1);
     expect(payment.reply).toMatchObject(refused('ResolutionRefused', NOT_CONFIRMED));
-    while (payment.payment.reports.open.length > 0) payment.found('PENDING');
+    while (payment.payment.claims.open.length > 0) payment.found('PENDING');
     payment.fail().found('PENDING').listed(L1);
     expect(payment.todo).toMatchObject({ kind: 'expire', transId: 'T1' });
   });
@@ -224,13 +224,13 @@ describe('a transaction that a payment has left, and that a notification calls p
       .later(HOUR / 2);
     payment.found('PENDING', { amount: 1 }).match('T2', { force: true }).found('SUCCESSFUL');
     expect(payment.status).toBe('SUCCESSFUL');
-    expect(payment.payment.reports.open).toMatchObject([{ transId: 'T1' }]);
+    expect(payment.payment.claims.open).toMatchObject([{ transId: 'T1' }]);
   });
 
   it('is not dropped on the first answer that doesn’t confirm it', () => {
     const payment = taken(payoutOrder).found('SUCCESSFUL').hint('T2').found('FAILED');
-    expect(payment.payment.reports.open).toMatchObject([{ transId: 'T2', unknown: 1 }]);
-    expect(payment.asks('askStatus')).toMatchObject({ transId: 'T2', isReport: true });
+    expect(payment.payment.claims.open).toMatchObject([{ transId: 'T2', unknown: 1 }]);
+    expect(payment.asks('askStatus')).toMatchObject({ transId: 'T2', isClaim: true });
     expect(payment.found('SUCCESSFUL').status).toBe('REVIEW');
   });
 });
@@ -264,6 +264,6 @@ describe('a decision that is insisted on', () => {
     const payment = ambiguous(directOrder).listed(transactionOf(directOrder));
     while (payment.status !== 'REVIEW') payment.found('PENDING');
     payment.hint('T1').found('PENDING').later(MINUTE).fail({ force: true }).found('PENDING');
-    expect(payment.payment.reports.open).toEqual([]);
+    expect(payment.payment.claims.open).toEqual([]);
   });
 });

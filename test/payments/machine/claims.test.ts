@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { REPORT_PAUSE_MS } from '../../../src/payments/machine/reports.js';
+import { CLAIM_PAUSE_MS } from '../../../src/payments/machine/claims.js';
 import { directOrder, HOUR, linkOrder, MINUTE, payoutOrder, transactionOf, transId } from '../../support/orders.js';
 import {
   absent,
@@ -15,7 +15,7 @@ import {
   UNKNOWN,
 } from '../../support/scenario.js';
 
-const openOf = ({ payment }: Scenario) => payment.reports.open.map(({ transId: id }) => id);
+const openOf = ({ payment }: Scenario) => payment.claims.open.map(({ transId: id }) => id);
 
 /** A payment that nothing but reports has a question for during the next hours. */
 function quietPayment(): Scenario {
@@ -29,7 +29,7 @@ function questions(payment: Scenario, answer: Parameters<Scenario['answered']>[0
   const times: number[] = [];
   const first = payment.now;
   while (openOf(payment).length > 0) {
-    expect(payment.asks('askStatus').isReport).toBe(true);
+    expect(payment.asks('askStatus').isClaim).toBe(true);
     times.push(payment.now - first);
     payment.answered(answer);
   }
@@ -40,7 +40,7 @@ describe('a notification', () => {
   it('is no report when it is about the payment’s own transaction', () => {
     const payment = taken(linkOrder).hint('T1');
     expect(openOf(payment)).toEqual([]);
-    expect(payment.todo).toEqual({ kind: 'askStatus', transId: 'T1', isReport: false });
+    expect(payment.todo).toEqual({ kind: 'askStatus', transId: 'T1', isClaim: false });
   });
 
   it('is no reason to ask when the payment has ended as it says', () => {
@@ -54,7 +54,7 @@ describe('a notification', () => {
     expect(openOf(quietPayment().hint('T1', 'FAILED'))).toEqual(['T1']);
     const payment = taken(linkOrder).hint('T2');
     expect(openOf(payment)).toEqual(['T2']);
-    expect(payment.todo).toEqual({ kind: 'askStatus', transId: 'T2', isReport: true });
+    expect(payment.todo).toEqual({ kind: 'askStatus', transId: 'T2', isClaim: true });
   });
 
   it('keeps an ended payment from ending until the provider has answered', () => {
@@ -67,7 +67,7 @@ describe('a notification', () => {
     const payment = opened(payoutOrder).hint('T2');
     expect(payment.todo.kind).toBe('send');
     payment.sent({ kind: 'accepted', transId: transId('T1') });
-    expect(payment.todo).toEqual({ kind: 'askStatus', transId: 'T2', isReport: true });
+    expect(payment.todo).toEqual({ kind: 'askStatus', transId: 'T2', isClaim: true });
   });
 });
 
@@ -90,10 +90,10 @@ describe('reports', () => {
   it('are asked about once a minute, all together', () => {
     const payment = quietPayment();
     for (let copy = 0; copy < 5; copy++) payment.hint(`X${copy}`);
-    let last = payment.now - REPORT_PAUSE_MS;
+    let last = payment.now - CLAIM_PAUSE_MS;
     for (let asked = 0; asked < 12; asked++) {
       payment.asks('askStatus');
-      expect(payment.now - last).toBeGreaterThanOrEqual(REPORT_PAUSE_MS);
+      expect(payment.now - last).toBeGreaterThanOrEqual(CLAIM_PAUSE_MS);
       last = payment.now;
       payment.answered(asked % 2 === 0 ? SILENT : UNKNOWN);
     }
@@ -110,7 +110,7 @@ describe('reports', () => {
       const payment = quietPayment().hint('T2');
       const minutes = questions(payment, answer).map((time) => time / MINUTE);
       expect(minutes).toEqual([0, 1, 3, 7, 15, 31, 61, 91]);
-      expect(payment.payment.reports).toMatchObject({ open: [], unconfirmed: ['T2'] });
+      expect(payment.payment.claims).toMatchObject({ open: [], unconfirmed: ['T2'] });
     },
   );
 
@@ -149,7 +149,7 @@ describe('reports', () => {
       .found('FAILED')
       .later(2 * MINUTE)
       .hint('T2');
-    for (let times = 0; times < 200 && payment.payment.reports.unconfirmed.length === 0; times += 1) {
+    for (let times = 0; times < 200 && payment.payment.claims.unconfirmed.length === 0; times += 1) {
       const { transId: asked } = payment.asks('askStatus');
       if (asked === 'T2') payment.answered(SILENT);
       else payment.found('PENDING');
@@ -170,8 +170,8 @@ describe('reports', () => {
   it('have the list read for one that there is no room to ask about', () => {
     const payment = quietPayment();
     for (const id of ['X1', 'X2', 'X3', 'X4', 'X5']) payment.hint(id);
-    expect(payment.hint('T2').payment.reports).toMatchObject({ unconfirmed: ['T2'] });
-    expect(payment.payment.reports.open).toHaveLength(5);
+    expect(payment.hint('T2').payment.claims).toMatchObject({ unconfirmed: ['T2'] });
+    expect(payment.payment.claims.open).toHaveLength(5);
     expect(payment.hint('T2').hint('T3').phase('ended').checks).toHaveLength(3);
     payment.listed(
       transactionOf(payoutOrder, { status: 'SUCCESSFUL' }),
@@ -184,7 +184,7 @@ describe('reports', () => {
     const payment = taken(payoutOrder).found('FAILED');
     for (const id of ['T2', 'T3', 'T4', 'T5', 'T6', 'T1']) payment.hint(id);
     expect(openOf(payment)).toEqual(['T3', 'T4', 'T5', 'T6', 'T1']);
-    expect(payment.payment.reports.unconfirmed).toEqual(['T2']);
+    expect(payment.payment.claims.unconfirmed).toEqual(['T2']);
     expect(payment.phase('ended').checks).toHaveLength(3);
   });
 
@@ -192,23 +192,23 @@ describe('reports', () => {
     const payment = taken(payoutOrder);
     payment.hint('T2').answered(UNKNOWN);
     for (const id of ['T3', 'T4', 'T5', 'T6', 'T7']) payment.hint(id);
-    expect(payment.payment.reports.open.map(({ transId: id }) => id)).not.toContain('T2');
-    expect(payment.payment.reports.unconfirmed).toEqual(['T2']);
-    expect(payment.payment.sends.isDoubtful).toBe(true);
+    expect(payment.payment.claims.open.map(({ transId: id }) => id)).not.toContain('T2');
+    expect(payment.payment.claims.unconfirmed).toEqual(['T2']);
+    expect(payment.payment.sends.mayBeDouble).toBe(true);
   });
 
   it('are missing no more once the provider has shown what they name', () => {
     const payment = absent(payoutOrder).hint('T2');
-    while (payment.payment.reports.open.length > 0) {
+    while (payment.payment.claims.open.length > 0) {
       const { wants } = payment;
       if (wants.kind === 'wait') payment.at(wants.until ?? 0);
       else if (wants.kind === 'askStatus') payment.answered(SILENT);
       else payment.listed();
     }
-    expect(payment.payment.reports.unconfirmed).toEqual(['T2']);
+    expect(payment.payment.claims.unconfirmed).toEqual(['T2']);
     expect(payment.fail().reply).toMatchObject({ kind: 'refused' });
     payment.match('T2').found('PENDING');
-    expect(payment.payment.reports.unconfirmed).toEqual([]);
+    expect(payment.payment.claims.unconfirmed).toEqual([]);
   });
 
   it('remember five of those that were given up, the latest', () => {
@@ -217,7 +217,7 @@ describe('reports', () => {
       questions(payment.hint(`X${copy}`), SILENT);
       for (let checks = 1; checks <= 3; checks++) payment.listed(transactionOf(payoutOrder, { status: 'SUCCESSFUL' }));
     }
-    expect(payment.payment.reports.unconfirmed).toEqual(['X2', 'X3', 'X4', 'X5', 'X6']);
+    expect(payment.payment.claims.unconfirmed).toEqual(['X2', 'X3', 'X4', 'X5', 'X6']);
   });
 
   it('wait for as long as the provider asks', () => {
@@ -228,7 +228,7 @@ describe('reports', () => {
   it('are believed to be of unknown transactions only after 1, 5 and 30 minutes more', () => {
     const payment = quietPayment().hint('T2');
     expect(questions(payment, UNKNOWN).map((time) => time / MINUTE)).toEqual([0, 1, 6, 36]);
-    expect(payment.payment.reports).toMatchObject({ open: [], unconfirmed: [] });
+    expect(payment.payment.claims).toMatchObject({ open: [], unconfirmed: [] });
   });
 
   it('are over when the transaction is known in the end', () => {
@@ -264,7 +264,7 @@ describe('a reported transaction', () => {
     const never = quietPayment().hint('T2');
     for (let times = 1; times <= 4; times += 1) never.found('SUCCESSFUL', nameless);
     expect(never.status).toBe('SUCCESSFUL');
-    expect(never.payment.reports.open).toEqual([]);
+    expect(never.payment.claims.open).toEqual([]);
   });
 
   it('is the payment’s when it names it as its user', () => {
@@ -283,7 +283,7 @@ describe('a reported transaction', () => {
       });
       expect(payment.notified).toEqual(['payment.succeeded', 'payment.review']);
       expect(payment.payment.others).toEqual([{ ...another, status }]);
-      expect(payment.payment.sends.isDoubtful).toBe(true);
+      expect(payment.payment.sends.mayBeDouble).toBe(true);
     },
   );
 
@@ -336,7 +336,7 @@ describe('a reported transaction', () => {
 
   it('brings an ambiguous payment to a held review when it isn’t what was ordered', () => {
     const payment = ambiguous(payoutOrder).hint('T1').listed().found('SUCCESSFUL', { amount: 1 });
-    expect(payment.phase('review')).toMatchObject({ held: true, pursuit: { kind: 'searching' } });
+    expect(payment.phase('review')).toMatchObject({ held: true, inquiry: { kind: 'searching' } });
     expect(payment.payment.others).toEqual([{ transId: transId('T1'), status: 'SUCCESSFUL' }]);
   });
 

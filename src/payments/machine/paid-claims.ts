@@ -1,5 +1,5 @@
 import type { TransId } from '../words/payment-id.js';
-import { isKnown, type PaidReport, type PaymentState } from '../words/payment-state.js';
+import { isKnown, type PaidClaim, type PaymentState } from '../words/payment-state.js';
 import { MINUTE_MS } from '../words/time.js';
 
 /**
@@ -18,38 +18,38 @@ const MAX_TIMES = 3;
 const MAX_UNKNOWN = 20;
 
 /** Remembers a notification that calls a transaction SUCCESSFUL, unless an earlier one may still be confirmed. */
-export function withPaidReport(payment: PaymentState, transId: TransId, now: number): PaymentState {
-  const { reports } = payment;
-  const before = reports.paid?.find((one) => one.transId === transId);
+export function withPaidClaim(payment: PaymentState, transId: TransId, now: number): PaymentState {
+  const { claims } = payment;
+  const before = claims.paid?.find((one) => one.transId === transId);
   const times = (before?.times ?? 0) + 1;
-  if (reportedPaidUntil(payment, transId, now) !== undefined || times > MAX_TIMES) return payment;
-  const kept = (reports.paid ?? []).filter((one) => one !== before);
+  if (paidClaimUntil(payment, transId, now) !== undefined || times > MAX_TIMES) return payment;
+  const kept = (claims.paid ?? []).filter((one) => one !== before);
   const unknown = kept.filter((one) => !isKnown(payment, one.transId));
   // One that the provider has said nothing of yet is the last to make room.
-  const isUnasked = (one: PaidReport) =>
-    reports.open.some((report) => report.transId === one.transId && report.unknown === 0);
+  const isUnasked = (one: PaidClaim) =>
+    claims.open.some((claim) => claim.transId === one.transId && claim.unknown === 0);
   const least = unknown.find((one) => !isUnasked(one)) ?? unknown[0];
   const others = unknown.length < MAX_UNKNOWN ? kept : kept.filter((one) => one !== least);
-  return { ...payment, reports: { ...reports, paid: [...others, { transId, at: now, times }] } };
+  return { ...payment, claims: { ...claims, paid: [...others, { transId, at: now, times }] } };
 }
 
 /**
  * Until when the provider may still confirm that a transaction is SUCCESSFUL, as a notification has said, in ms since
  * the epoch; `undefined` when none has, or that is over.
  */
-export function reportedPaidUntil({ reports }: PaymentState, transId: TransId, now: number): number | undefined {
-  const report = reports.paid?.find((one) => one.transId === transId);
-  const until = report && report.at + CONFIRMED_WITHIN_MS;
+export function paidClaimUntil({ claims }: PaymentState, transId: TransId, now: number): number | undefined {
+  const claim = claims.paid?.find((one) => one.transId === transId);
+  const until = claim && claim.at + CONFIRMED_WITHIN_MS;
   return until !== undefined && now < until ? until : undefined;
 }
 
 /** The transactions that notifications have called SUCCESSFUL, and that the provider may still confirm. */
-export function allReportedPaid(payment: PaymentState, now: number): readonly TransId[] {
-  const { paid = [] } = payment.reports;
-  return paid.map(({ transId }) => transId).filter((transId) => reportedPaidUntil(payment, transId, now) !== undefined);
+export function claimedPaid(payment: PaymentState, now: number): readonly TransId[] {
+  const { paid = [] } = payment.claims;
+  return paid.map(({ transId }) => transId).filter((transId) => paidClaimUntil(payment, transId, now) !== undefined);
 }
 
 /** Those of them that are the payment's, by what the provider has said. */
-export function ownReportedPaid(payment: PaymentState, now: number): readonly TransId[] {
-  return allReportedPaid(payment, now).filter((transId) => isKnown(payment, transId));
+export function ownClaimedPaid(payment: PaymentState, now: number): readonly TransId[] {
+  return claimedPaid(payment, now).filter((transId) => isKnown(payment, transId));
 }
