@@ -1,8 +1,8 @@
 import type { PayloadCodec } from '@temporalio/common';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
-import helmet from 'helmet';
 import type { Logger } from 'pino';
 import { z } from 'zod';
+import { createPages } from '../http/pages.js';
 import { ApiError, PROBLEMS } from '../http/problem.js';
 import type { Merchant } from '../settings/merchants.js';
 import { DecryptionError } from '../temporal/encryption.js';
@@ -38,14 +38,7 @@ export interface CodecServer {
 export function createCodecServer(options: CodecServerOptions): CodecServer {
   const { codec, uiUrl, trustedProxies, logger } = options;
   const readers = new Readers(options);
-  const app = express();
-  app.disable('x-powered-by');
-  app.disable('etag');
-  app.set('trust proxy', trustedProxies);
-  app.use(helmet(SECURITY), (_, response, next) => {
-    response.set('Cache-Control', 'no-store');
-    next();
-  });
+  const app = createPages({ trustedProxies, styleSource: STYLE_SOURCE });
   app.get('/healthz', (_, response) => void response.json({ status: 'ok' }));
 
   const paths = ['/decode', '/ui/:token/decode'];
@@ -70,20 +63,6 @@ export function createCodecServer(options: CodecServerOptions): CodecServer {
   app.use(sendError(logger));
   return { app, replaceMerchants: (merchants) => readers.replace(merchants) };
 }
-
-const SECURITY = {
-  contentSecurityPolicy: {
-    useDefaults: false,
-    directives: {
-      defaultSrc: ["'none'"],
-      styleSrc: [STYLE_SOURCE],
-      formAction: ["'self'"],
-      baseUri: ["'none'"],
-      frameAncestors: ["'none'"],
-    },
-  },
-  xDownloadOptions: false,
-};
 
 /** The origins of an address. A machine has two names for itself. */
 function originsOf(url: string): string[] {

@@ -10,14 +10,14 @@ import { timelineSchema } from '../api/schemas/timeline.js';
 import { DESK_AGENT } from '../http/browser.js';
 import type { Force } from '../payments/words/decision.js';
 
-/** What the API answered: what was asked for, or a problem. */
+/** The API's answer: what was asked for, or a problem. */
 export type Answer<T> =
   | { readonly kind: 'ok'; readonly status: number; readonly value: T }
   | { readonly kind: 'problem'; readonly problem: Problem };
 
 /**
- * Thrown when the API can't be reached, or answers what can't be read. Whether a request that changes something has
- * taken effect isn't known then.
+ * Thrown when the API can't be reached, or its answer can't be read. A request that changes something may have taken
+ * effect then.
  */
 export class ApiAway extends Error {
   override readonly name = 'ApiAway';
@@ -44,7 +44,7 @@ export interface DecisionRequest {
   readonly force?: Force | undefined;
 }
 
-/** What the desk asks lists and statements for. An empty parameter isn't sent. */
+/** The parameters of lists and statements. Empty ones aren't sent. */
 type Parameter =
   | 'kind'
   | 'merchant'

@@ -1,8 +1,8 @@
 import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express';
-import helmet, { type HelmetOptions } from 'helmet';
 import type { Logger } from 'pino';
 import { sameSecret } from '../http/auth.js';
 import { textOf } from '../http/browser.js';
+import { createPages } from '../http/pages.js';
 import { logRequests, recordOf } from '../http/request-log.js';
 import type { Shutdown } from '../http/server.js';
 import { type SessionOptions, Sessions } from '../http/sessions.js';
@@ -58,36 +58,14 @@ const PAGES: readonly (readonly [method: 'get' | 'post', path: string, handle: H
   ['post', '/desk/payments/:id/confirm/:draft', carryOut],
 ];
 
-/** Nothing may be loaded but the style sheet, no form may go elsewhere, and nobody may frame a page. */
-const SECURITY: HelmetOptions = {
-  contentSecurityPolicy: {
-    useDefaults: false,
-    directives: {
-      defaultSrc: ["'none'"],
-      styleSrc: ["'self'"],
-      formAction: ["'self'"],
-      frameAncestors: ["'none'"],
-      baseUri: ["'none'"],
-    },
-  },
-  xFrameOptions: { action: 'deny' },
-  referrerPolicy: { policy: 'no-referrer' },
-  xDownloadOptions: false,
-};
-
 /** The desk as an Express app: pages for operators, made of what the API says. */
 export function createDesk({ apiUrl, sessions: limits, trustedProxies, logger, shutdown }: DeskOptions): Express {
   const connect = apiAt(apiUrl);
   const sessions = new Sessions<Session>({ cookie: 'sanaga_desk', maxOfKey: MAX_SESSIONS_OF_KEY, ...limits });
   const signIn = new SignIn(connect, sessions);
-  const app = express();
-  app.disable('x-powered-by');
-  app.disable('etag');
-  app.set('trust proxy', trustedProxies);
+  const app = createPages({ trustedProxies, styleSource: "'self'" });
   app.set('query parser', 'simple');
-  app.use(logRequests(logger), helmet(SECURITY), (_, response, next) => {
-    // Pages have personal data, and change: no cache may keep them.
-    response.set('Cache-Control', 'no-store');
+  app.use(logRequests(logger), (_, response, next) => {
     if (shutdown.begun) response.set('Connection', 'close');
     next();
   });
@@ -133,7 +111,7 @@ class PageError extends Error {
   }
 }
 
-/** What the log calls a request: the pattern of its address, never the address. */
+/** Gives the log the pattern of a request's address, never the address itself. */
 function noteRoute(path: string): RequestHandler {
   return (request, _, next) => {
     recordOf(request).route = path;
@@ -141,7 +119,7 @@ function noteRoute(path: string): RequestHandler {
   };
 }
 
-/** A form that another site has sent, if the browser says so. The token in each form holds where it doesn't. */
+/** Refuses a form that another site has sent, if the browser says so. Where it doesn't, the form's token holds. */
 const refuseForeign: RequestHandler = (request, _, next) => {
   const site = request.headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin') throw foreign();
@@ -182,9 +160,7 @@ function signedIn(sessions: Sessions<Session>, connect: ConnectApi, handle: Hand
   };
 }
 
-/**
- * The page that a request belongs to: that of a form is the payment's, or the list; that of a file is the statement's.
- */
+/** Finds the page that a request belongs to: a form's is the payment or the list, a file's is the statement. */
 function pageOf({ method, originalUrl, body }: Request): string {
   if (method === 'POST') {
     return (
@@ -194,7 +170,7 @@ function pageOf({ method, originalUrl, body }: Request): string {
   return originalUrl.replace(/^(\/desk\/statements\/[^/?]+)\/(?:csv|json)(?=\?|$)/, '$1');
 }
 
-/** The form of a decision as it was typed: whoever has to sign in again doesn't lose the reason. */
+/** Finds the form of a decision as it was typed: whoever has to sign in again doesn't lose the reason. */
 function typedAgain(address: string, body: unknown): string | undefined {
   const [, payment] = /^(\/desk\/payments\/[\w-]+)\/(?:decide|confirm)\/[\w-]+$/.exec(address) ?? [];
   const action = ACTIONS.find((one) => one === textOf(body, 'action'));

@@ -20,7 +20,7 @@ import {
 /** The word with which an operator overrules a refusal. */
 export const FORCE_WORD = 'force';
 
-/** What is said where a decision takes two people, of whom this operator is the first. */
+/** Says that a decision takes two people, to the first of them. */
 const FIRST_OF_TWO =
   'It takes two people: your decision is kept, and nothing is done before somebody else has made the same one.';
 
@@ -53,7 +53,7 @@ ${field({ name: 'why', label: 'Why', value: typed.why, hint: action === 'reject'
   return { title: `${count > 0 ? 'Error: ' : ''}${name}`, narrow: true, main };
 }
 
-/** What its taking two people means for this operator, who has yet to say what the decision is. */
+/** Says that a decision takes two people, before it is known whether this operator is the first or the second. */
 function takesTwo({ name }: Session, { review }: Payment): string {
   const proposed = review?.proposed;
   return proposed === undefined || proposed.by === name
@@ -138,7 +138,7 @@ function forceField(action: Action, force: Force): Html {
 <input id="force" name="force" required pattern="${FORCE_WORD}" title="the word ${FORCE_WORD}" autocomplete="off" autocapitalize="none" spellcheck="false"></div>`;
 }
 
-/** The machine's words are for callers of the API, who have a field for it. */
+/** Leaves out how a caller of the API overrules a refusal: by a field that the desk doesn't have. */
 function withoutForce(refusal: string): string {
   return refusal.replace(/(, or override this|; match it anyway) with "force": .*$/, '');
 }
@@ -147,7 +147,7 @@ function lowerCased(text: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
-/** How a decision is asked for, the button that makes it, and what is said once it is made. */
+/** Words a decision: the question, the button that says yes, and the sentence once it is made. */
 function wordsOf(
   session: Session,
   payment: Payment,
@@ -192,12 +192,12 @@ function wordsOf(
   }
 }
 
-/** What a decision overrules if it is confirmed now, and the amount that moves then, as a form has them. */
+/** Writes what a decision overrules, and the amount that moves then, for a hidden field. */
 export function overruledBy(force: Force, { refusal }: Draft): string {
   return [force, refusal?.transactionAmount ?? ''].join();
 }
 
-/** What was done, and who is on record for it. */
+/** Says what was done, and who is on record for it. */
 export function doneWords(session: Session, payment: Payment, draft: Draft): string {
   const { done } = wordsOf(session, payment, draft);
   if (draft.action === 'reject') return done;
@@ -207,7 +207,7 @@ export function doneWords(session: Session, payment: Payment, draft: Draft): str
   return `${done} It is recorded as decided by ${people}.`;
 }
 
-/** What was typed, so that it isn't lost with its form. */
+/** Repeats what was typed, so that it isn't lost with its form. */
 export function typedWords({ why, transId }: DraftFields): Html {
   return html`<p class="quiet">You had typed: ${transId && html`<code>${transId}</code>. `}${why}</p>`;
 }
@@ -215,7 +215,7 @@ export function typedWords({ why, transId }: DraftFields): Html {
 /** Entries of the timeline that a refusal shows, the latest. */
 const MAX_NEWS = 5;
 
-/** What has happened since a form was shown. */
+/** Lists what has happened since a form was shown. */
 export function newsWords({ data }: Timeline, { shownAt }: DraftFields): Html | undefined {
   const since = Number(shownAt || Number.NaN);
   const news = data.filter(({ at, lastAt = at }) => Date.parse(lastAt) > since).slice(-MAX_NEWS);

@@ -5,7 +5,7 @@ import type { Action, Draft } from './draft.js';
 import type { Session } from './session.js';
 import { addressOf, amount, forcedWords, paymentAddress } from './words.js';
 
-/** What each decision is, for the person who makes it. */
+/** Describes each decision to the person who makes it. */
 export const DECISIONS: Readonly<
   Record<Action, { readonly name: string; readonly effect: string; readonly refusedWhen: string }>
 > = {
@@ -37,15 +37,15 @@ export const DECISIONS: Readonly<
   },
 };
 
-/** How a draft stands beside the decision that waits on its payment, for the operator who makes it. */
+/** A draft beside the decision that waits for a second person, as the operator who makes it sees them. */
 export interface Standing {
-  /** What somebody else has decided, if this operator, by deciding the same, carries it out. */
+  /** Somebody else's decision, if this operator carries it out by deciding the same. */
   readonly first: Proposed | undefined;
   /** Whether the decision that waits is this one, and this operator's own. */
   readonly isOwn: boolean;
-  /** What the decision overrules: what the first person does, or what a refusal has named. */
+  /** The objections that it overrules: those of the first person's decision, or those that a refusal has named. */
   readonly force: Force;
-  /** What the transaction of a match is of, where that is known to differ from the order, in XAF. */
+  /** The amount of a match's transaction, where it is known to differ from the order, in XAF. */
   readonly moving: number | undefined;
 }
 
@@ -71,7 +71,7 @@ export function isDecidedAlready(session: Session, payment: Payment, draft: Draf
   return isOwn && !payment.review?.proposed?.forced && draft.refusal === undefined;
 }
 
-/** Whether this operator, by rejecting the decision that waits, takes back an own one. */
+/** Whether the decision that this operator would reject is an own one. */
 export function isWithdrawal({ name }: Session, payment: Payment, action: Action): boolean {
   const by = payment.review?.proposed?.by ?? waitingResend(payment)?.by;
   return action === 'reject' && by === name;
@@ -82,7 +82,7 @@ export function waitingResend({ resolution }: Payment): Payment['resolution'] {
   return resolution?.revocable ? resolution : undefined;
 }
 
-/** Whether the review that was looked at isn't the payment's any more. */
+/** Whether the payment is no longer in the review that was looked at. */
 export function isOld(payment: Payment, action: Action, seen: string): boolean {
   const number = reviewNumber(payment, action);
   return number === undefined || String(number) !== seen;
@@ -93,7 +93,7 @@ export function reviewNumber(payment: Payment, action: Action): number | undefin
   return payment.review?.number ?? (action === 'reject' ? waitingResend(payment)?.review : undefined);
 }
 
-/** What one of two people has decided, without its end. */
+/** Says what the first of two people has decided, without the full stop. */
 export function proposedWords({ action, transId, transactionAmount, by, ...rest }: Omit<Proposed, 'why' | 'at'>): Html {
   return html`<strong>${by}</strong> has decided: ${DECISIONS[action].name}${transId && html` <code>${transId}</code>`}${transactionAmount !== undefined && ` of ${amount(transactionAmount)}`}${forcedWords(rest)}`;
 }

@@ -7,11 +7,11 @@ import type { DecisionRequest } from './api-client.js';
 /** The decisions, in the order in which pages show them. */
 export const DECIDED = ['match', 'fail', 'resend'] as const;
 
-/** What can be drafted: a decision, or to reject the one that waits for a second person. */
+/** The actions that can be drafted: a decision, or the rejection of one that waits for a second person. */
 export const ACTIONS = [...DECIDED, 'reject'] as const;
 export type Action = (typeof ACTIONS)[number];
 
-/** What the form says, as it was typed. */
+/** The fields of the form, as they were typed. */
 export interface DraftFields {
   readonly review: string;
   readonly why: string;
@@ -26,7 +26,7 @@ export interface Draft {
   readonly payment: string;
   readonly action: Action;
   readonly fields: DraftFields;
-  /** What is wrong with the fields; then there is no decision yet. */
+  /** The errors in the fields; with any, there is no decision yet. */
   readonly errors: FieldErrors;
   readonly decision?: DecisionRequest | undefined;
   /** Why Sanaga has refused it the last time, if a person may overrule that. */
@@ -38,7 +38,7 @@ export interface Draft {
 /** A refusal that a person may overrule. */
 export interface Overrulable {
   readonly why: string;
-  /** What the decision overrules then: this objection, and those before it. */
+  /** The objections that the decision overrules then: this one, and those before it. */
   readonly force: readonly Objection[];
   /** Of a match: what its transaction is of, where it differs from the order; XAF. */
   readonly transactionAmount?: number | undefined;

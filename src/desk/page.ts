@@ -53,12 +53,12 @@ function navigation({ name, csrf }: Session, place: Page['place']): Html {
 <form class="inline" method="post" action="/desk/sign-out">${csrfField(csrf)}<button class="button plain">Sign out</button></form></div>`;
 }
 
-/** The field that every form carries: only our own pages know its value. */
+/** Makes the field that every form carries: only our own pages know its value. */
 export function csrfField(token: string): Html {
   return html`<input type="hidden" name="csrf" value="${token}">`;
 }
 
-/** What a page has to say before anything else. Screen readers read it at once. */
+/** Says something before all else on a page. Screen readers read it at once. */
 export function noticeBox(notice: Notice | undefined): Html | undefined {
   if (notice === undefined) return undefined;
   const title = { done: 'Done', refused: 'Refused: nothing was changed', unknown: 'Not known' }[notice.kind];
@@ -105,7 +105,7 @@ export function formLink(href: string, text: string, look: 'plain' | false = 'pl
   return html`<a class="button ${look}" href="${href}">${text}<span aria-hidden="true">&nbsp;…</span></a>`;
 }
 
-/** What is known of something, as a list of names and values; those without a value are left out. */
+/** Lists names and values, leaving out those without a value. */
 export function facts(rows: readonly (readonly [string, Content])[]): Html {
   const known = rows.filter(([, value]) => value !== undefined && value !== '' && value !== false);
   return html`<dl class="facts">${known.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;

@@ -11,7 +11,7 @@ import { amount, badge, duration, time } from './words.js';
 
 type Transaction = ProviderView['list']['transactions'][number];
 
-/** What the provider shows at this moment, or that it isn't known. */
+/** Shows the provider's records as they are at this moment, or says that they aren't known. */
 export function providerCard(payment: Payment, records: Part<ProviderView>): Html {
   const main = html`${shown(records, ({ list, status }) => html`${listOf(payment, list)}${status && statusOf(payment, status)}`)}
 <p class="quiet">Only the provider's interface is asked: look in its portal as well. What is shown here decides nothing; each decision is checked with the provider again.</p>`;
@@ -69,7 +69,7 @@ ${payment.review && html`<p><a class="button plain" href="${decisionAddress(paym
 </div>`;
 }
 
-/** What stands against a decision at this moment, as far as the page knows. */
+/** Says why a decision would be refused at this moment, as far as the page knows. */
 export function objections({ review, method }: Payment, action: Action, records: Part<ProviderView>): Html[] {
   if (action === 'match' || review === undefined) return [];
   const found: Html[] = [];

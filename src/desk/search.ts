@@ -18,7 +18,7 @@ ${boxes(
   return { title: 'Unmatched notifications', place: 'unmatched', main };
 }
 
-/** @param isFound whether a search has led here: another one for the same would lead nowhere */
+/** @param isFound whether a search has found it: a link to the same search would lead nowhere */
 function unmatched(
   { transId, status, externalId, at, statement, unread }: Unmatched['data'][number],
   isFound = false,
@@ -70,7 +70,7 @@ ${results && resultList(wanted, results)}`;
 
 interface Found {
   readonly summary: PaymentPage['data'][number];
-  /** What it was found by. */
+  /** The identifiers that it was found by. */
   readonly by: readonly string[];
 }
 
@@ -79,7 +79,7 @@ interface Results {
   readonly direct?: string | undefined;
   readonly found: readonly Found[];
   readonly unmatched: Unmatched['data'];
-  /** What could not be searched, and why. */
+  /** Why something could not be searched. */
   readonly missing: readonly string[];
 }
 

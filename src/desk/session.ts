@@ -2,7 +2,7 @@ import { randomToken } from '../http/browser.js';
 import type { Html } from '../http/html.js';
 import type { Draft } from './draft.js';
 
-/** What a page says once, after a redirect. */
+/** A message that a page shows once, after a redirect. */
 export interface Notice {
   readonly kind: 'done' | 'refused' | 'unknown';
   readonly text: string;
@@ -16,11 +16,11 @@ export interface Session {
   readonly name: string;
   /** The key itself, with which the API is called. It is kept in memory alone. */
   readonly key: string;
-  /** What every form of the session carries, and no other site can know. */
+  /** The token that every form of the session carries, and no other site can know. */
   readonly csrf: string;
   /** Decisions that are being made, by their ids. */
   readonly drafts: Map<string, Draft>;
-  /** What the next page of a payment says. */
+  /** Notices that wait for their pages, by the pages' names. */
   readonly notices: Map<string, Notice>;
 }
 
@@ -28,10 +28,10 @@ export function newSession(name: string, key: string): Session {
   return { name, key, csrf: randomToken(), drafts: new Map(), notices: new Map() };
 }
 
-/** Notices that wait to be shown. Beyond that, the oldest is forgotten. */
+/** Notices that wait at a time. Beyond that, the oldest is forgotten. */
 const MAX_NOTICES = 20;
 
-/** Has the next page with this name say something. */
+/** Leaves a notice for the page with this name. */
 export function leaveNotice({ notices }: Session, name: string, notice: Notice): void {
   notices.delete(name);
   notices.set(name, notice);
@@ -39,7 +39,7 @@ export function leaveNotice({ notices }: Session, name: string, notice: Notice):
   if (notices.size > MAX_NOTICES && oldest !== undefined) notices.delete(oldest);
 }
 
-/** What the page with this name was left to say; it says it once. */
+/** Takes the notice that was left for the page with this name. */
 export function takeNotice({ notices }: Session, name: string): Notice | undefined {
   const notice = notices.get(name);
   notices.delete(name);

@@ -31,18 +31,18 @@ export class ProblemError extends Error {
   }
 }
 
-/** What was asked for. @throws {ProblemError} when the API has answered with a problem instead. */
+/** Returns what was asked for. @throws {ProblemError} when the API has answered with a problem instead. */
 export function requireValue<T>(answer: Answer<T>): T {
   if (answer.kind === 'problem') throw new ProblemError(answer.problem);
   return answer.value;
 }
 
-/** Something that a page can do without: why it isn't there, in place of it. */
+/** A part that a page can do without, or why it is missing. */
 export type Part<T> =
   | { readonly kind: 'ok'; readonly value: T }
   | { readonly kind: 'missing'; readonly why: string; readonly code?: string | undefined };
 
-/** @throws {ProblemError} when the key isn't valid any more: no part of the page can be shown then */
+/** Waits for a part. @throws {ProblemError} when the key is no longer valid: no part can be shown then */
 export async function partOf<T>(asked: Promise<Answer<T>>): Promise<Part<T>> {
   let answer: Answer<T>;
   try {

@@ -16,7 +16,7 @@ export function amount(value: number): string {
   return unbroken(xaf(value));
 }
 
-/** What has moved or is to move and, where that differs, what was ordered. */
+/** The amount that has moved or is to move and, where it differs, the one that was ordered. */
 export function amountOf(payment: Parameters<typeof amountWords>[0]): string {
   return unbroken(amountWords(payment));
 }
@@ -41,7 +41,7 @@ export function time(at: string | number): Html {
   return html`<time datetime="${date.toISOString()}">${dates.format(date)}</time>`;
 }
 
-/** How long something takes, such as `3 h 12 min`, to the minute. */
+/** A duration, such as `3 h 12 min`, to the minute. */
 export function duration(ms: number): string {
   if (ms < MINUTE_MS) return 'less than a minute';
   if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)} min`;
@@ -50,7 +50,7 @@ export function duration(ms: number): string {
   return `${days} ${days === 1 ? 'day' : 'days'} ${hours} h`;
 }
 
-/** How long ago something was. */
+/** The duration since a time. */
 export function age(at: string): string {
   return duration(Math.max(0, Date.now() - Date.parse(at)));
 }
@@ -83,12 +83,12 @@ export function sentence(text: string): string {
   return /[.!?]$/.test(begun) ? begun : `${begun}.`;
 }
 
-/** That a decision overruled something, and what, as what follows the decision. */
+/** Says what a decision overruled, to follow the decision in a sentence. */
 export function forcedWords({ forced, overruled }: Pick<Proposed, 'forced' | 'overruled'>): string {
   return forced ? ` (forced: ${overruledWords(overruled ?? true)})` : '';
 }
 
-/** What a decision overrules. */
+/** Names the objections that a decision overrules. */
 export function overruledWords(force: Force): string {
   return typeof force === 'boolean' ? 'whatever comes up' : force.join(', ').replaceAll('_', ' ');
 }

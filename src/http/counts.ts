@@ -1,4 +1,4 @@
-/** How many of something are open, by key. */
+/** Counts what is open at the moment, such as requests, by key. */
 export class Counts {
   readonly #open = new Map<string, number>();
 

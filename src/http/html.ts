@@ -5,7 +5,7 @@ export class Html {
   constructor(readonly text: string) {}
 }
 
-/** What a template can hold. `undefined` and `false` render nothing; lists are concatenated. */
+/** The values that a template takes. `undefined` and `false` render nothing; lists are concatenated. */
 export type Content = Html | string | number | false | undefined | readonly Content[];
 
 const ENTITIES: Readonly<Record<string, string>> = {

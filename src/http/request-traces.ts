@@ -33,7 +33,8 @@ export function traceRequests(tracing: Tracing): RequestHandler {
   };
 }
 
-async function noted<T>(name: string, message: string, call: () => Promise<T>): Promise<T> {
+/** Makes a call to Temporal, and records it for the request that is being served, if there is one. */
+async function timed<T>(name: string, message: string, call: () => Promise<T>): Promise<T> {
   const calls = callsOfRequest.getStore();
   if (calls === undefined) return await call();
   const begunAt = Date.now();
@@ -47,13 +48,13 @@ async function noted<T>(name: string, message: string, call: () => Promise<T>): 
   }
 }
 
-/** Notes the calls to Temporal that are made for a request. */
+/** Records the calls to Temporal that are made for a request. */
 export const temporalCalls: WorkflowClientInterceptor = {
-  start: (input, next) => noted('start', input.workflowType, () => next(input)),
-  startUpdate: (input, next) => noted('update', input.updateName, () => next(input)),
-  startUpdateWithStart: (input, next) => noted('update-with-start', input.updateName, () => next(input)),
-  signal: (input, next) => noted('signal', input.signalName, () => next(input)),
-  signalWithStart: (input, next) => noted('signal-with-start', input.signalName, () => next(input)),
-  query: (input, next) => noted('query', input.queryType, () => next(input)),
-  describe: (input, next) => noted('describe', 'workflow', () => next(input)),
+  start: (input, next) => timed('start', input.workflowType, () => next(input)),
+  startUpdate: (input, next) => timed('update', input.updateName, () => next(input)),
+  startUpdateWithStart: (input, next) => timed('update-with-start', input.updateName, () => next(input)),
+  signal: (input, next) => timed('signal', input.signalName, () => next(input)),
+  signalWithStart: (input, next) => timed('signal-with-start', input.signalName, () => next(input)),
+  query: (input, next) => timed('query', input.queryType, () => next(input)),
+  describe: (input, next) => timed('describe', 'workflow', () => next(input)),
 };

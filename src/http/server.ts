@@ -24,7 +24,7 @@ const SILENT_MS = 90_000;
 /** Longer than the minute for which load balancers usually keep an idle connection: they should end it. */
 const KEEP_ALIVE_MS = 65_000;
 
-/** What Node's parser says of a request that it refuses. */
+/** The error of Node's parser for a request that it refuses. */
 interface ParserError extends NodeJS.ErrnoException {
   readonly rawPacket?: Buffer;
 }

@@ -19,8 +19,8 @@ interface Kept<Session> {
 }
 
 /**
- * Who is signed in with a browser, in memory: a restart signs everybody out. Nothing but the random value of a cookie
- * leads to a session.
+ * Remembers who is signed in with a browser, in memory: a restart signs everybody out. Only the random value of a
+ * cookie leads to a session.
  */
 export class Sessions<Session extends { readonly key: string }> {
   /** By their ids, the one used longest ago first. */

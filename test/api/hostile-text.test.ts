@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { routes } from '../../src/api/app.js';
-import { MAX_BODY_BYTES, toJson, validate, validateQuery } from '../../src/http/body.js';
+import { MAX_BODY_BYTES, toJson } from '../../src/http/body.js';
 import { ApiError } from '../../src/http/problem.js';
+import { validate, validateQuery } from '../../src/http/validate.js';
 import { slowest } from '../support/hostile-text.js';
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { routes } from '../../src/api/app.js';
-import { validate } from '../../src/http/body.js';
 import { ApiError, type FieldError } from '../../src/http/problem.js';
+import { validate } from '../../src/http/validate.js';
 
 /** Every field of every body that a request can have, in each of its examples, with whether it is in one. */
 const fields = routes.flatMap((route) => {

@@ -1,8 +1,8 @@
 import ms, { type StringValue } from 'ms';
 import { z } from 'zod';
 import { endPayment, isWithdrawn } from '../../engine/update-payment.js';
-import { onlyFor, variantError } from '../../http/body.js';
 import { otherKind } from '../../http/problem.js';
+import { onlyFor, variantError } from '../../http/validate.js';
 import type { DirectOrder, LinkOrder } from '../../payments/words/order.js';
 import { PAYMENT_ID_PREFIX, type PaymentId } from '../../payments/words/payment-id.js';
 import { phoneMediumSchema } from '../../provider/schemas.js';
