@@ -1,0 +1,69 @@
+import { refuseNoObject, said } from './arguments.js';
+import { askList, askPayment, pathOf } from './ask.js';
+import type { RequestOptions, Send } from './transport.js';
+import type {
+  Notification,
+  Payment,
+  UnacknowledgedPage,
+  UnacknowledgedParams,
+  UnmatchedNotification,
+} from './types.js';
+
+export class Notifications {
+  readonly #send: Send;
+
+  constructor(send: Send) {
+    this.#send = send;
+  }
+
+  /** A payment's notifications to your webhook address, oldest first, and how far each has come. */
+  list(paymentId: string, options?: RequestOptions): Promise<readonly Notification[]> {
+    return askList(this.#send, `${pathOf('payments', paymentId)}/notifications`, options);
+  }
+
+  /** Sends a notification again, whatever became of it. */
+  resend(paymentId: string, number: number, options?: RequestOptions): Promise<Payment> {
+    if (!(Number.isSafeInteger(number) && number >= 1))
+      throw new TypeError(`not the number of a notification: ${said(number)}`);
+    const path = `${pathOf('payments', paymentId)}/notifications/${number}/resend`;
+    return askPayment(this.#send, { method: 'POST', path, changes: 'once', paymentId }, options);
+  }
+
+  /**
+   * For operators: notifications that merchants have not acknowledged yet, of a hundred payments at a time, the oldest
+   * first.
+   */
+  listDue(params: UnacknowledgedParams = {}, options?: RequestOptions): Promise<UnacknowledgedPage> {
+    return this.#listUnacknowledged('due', params, options);
+  }
+
+  /**
+   * For operators: notifications that were given up, and not sent again, of a hundred payments at a time, the oldest
+   * first.
+   */
+  listAbandoned(params: UnacknowledgedParams = {}, options?: RequestOptions): Promise<UnacknowledgedPage> {
+    return this.#listUnacknowledged('abandoned', params, options);
+  }
+
+  async #listUnacknowledged(
+    which: 'due' | 'abandoned',
+    params: UnacknowledgedParams,
+    options: RequestOptions | undefined,
+  ): Promise<UnacknowledgedPage> {
+    refuseNoObject('params', params);
+    const { limit, cursor } = params;
+    const request = {
+      method: 'GET',
+      path: `/v1/notifications/${which}`,
+      query: { limit, cursor },
+      changes: 'nothing',
+      expects: ['data', 'total', 'unread'],
+    } as const;
+    return (await this.#send<UnacknowledgedPage>(request, options)).body;
+  }
+
+  /** For operators: the provider's notifications that match no payment, newest first. */
+  listUnmatched(options?: RequestOptions): Promise<readonly UnmatchedNotification[]> {
+    return askList(this.#send, '/v1/notifications/unmatched', options);
+  }
+}
