@@ -7,12 +7,12 @@ const MAX_TIME_MS = 8_640_000_000_000_000;
 
 const placeSchema = z.tuple([z.int().nonnegative().max(MAX_TIME_MS), z.string()]);
 
-/** A place in a list as an opaque string, which callers return unchanged. */
+/** Makes an opaque string of a place in a list, which callers return unchanged. */
 export function toCursor({ createdAt, id }: Place): string {
   return Buffer.from(JSON.stringify([createdAt, id])).toString('base64url');
 }
 
-/** The place that a cursor stands for; `undefined` when it isn't a valid cursor. */
+/** Reads a cursor. @returns `undefined` for one that isn't valid. */
 export function readCursor(cursor: string): Place | undefined {
   const [createdAt, text] = decode(cursor) ?? [];
   const id = parsePaymentId(text);
@@ -30,12 +30,12 @@ function decode(cursor: string): z.infer<typeof placeSchema> | undefined {
   }
 }
 
-/** Characters of a cursor; none of ours has half as many. */
+/** Characters of a cursor; none that the API makes has half as many. */
 const MAX_CURSOR_LENGTH = 400;
 
 export const NO_CURSOR = 'must be the nextCursor of another page, unchanged';
 
-/** The cursor of a list, whose meaning `read` finds; `undefined` is none. */
+/** Makes the schema of a list's cursor. `read` says what a cursor means; `undefined` refuses it. */
 export function cursorOf<T>(read: (cursor: string) => T | undefined) {
   return z
     .string()
@@ -48,5 +48,5 @@ export function cursorOf<T>(read: (cursor: string) => T | undefined) {
     });
 }
 
-/** A place in a list of payments. */
+/** The parameter of lists of payments. */
 export const cursor = cursorOf(readCursor).optional().describe('The `nextCursor` of the previous page, unchanged');

@@ -3,7 +3,7 @@ import { isDay, startOf } from '../payments/words/time.js';
 
 /** Query parameters that several routes take. */
 
-/** A parameter that is a number. */
+/** Makes the schema of a parameter that is a whole number. */
 export const wholeNumber = (range: { min: number; max: number; fallback: number; unit?: string }) => {
   const { min, max, fallback, unit = '' } = range;
   const message = `must be a whole number${unit} from ${min} to ${max}`;

@@ -92,8 +92,8 @@ people. A method that an address doesn't have is answered 405 \`method_not_allow
 \`not_found\`.
 
 **Later versions.** Responses and notifications can get further fields, and their words (\`failureCode\`, \`status\`, \`type\`
-and all that \`x-extensible-enum\` lists) further values at any time: ignore what you don't know. Requests are strict:
-unknown and repeated fields are refused.`;
+and all that \`x-extensible-enum\` lists) further values at any time: ignore what you don't know. A \`const\`, such as \`currency\`, stays as it is.
+Requests are strict: unknown and repeated fields are refused.`;
 
 const API_KEY = {
   type: 'http',

@@ -3,8 +3,8 @@ import type { PaymentEventType } from '../../payments/words/payment.js';
 import { examplePayment } from '../schemas/payment.js';
 
 /**
- * What each call answers, for the reference: the same few payments in all of them. Without an example, the reference
- * makes one up of the schema, with numbers and times that no payment has. Tests compare each with its schema.
+ * An answer of each call, for the reference: the same few payments in all of them. Without these, the reference makes
+ * up numbers and times that no payment has. Tests compare each with its schema.
  */
 
 const payout = {
@@ -23,7 +23,7 @@ const payout = {
   updatedAt: '2026-11-21T09:14:05.139Z',
 };
 
-/** What has moved of a link of 5,000. */
+/** The outcome of a link of 5,000 XAF. */
 const moved = { status: 'SUCCESSFUL', final: true, amountPaid: 5_000, revenue: 4_900, fee: 100 };
 const medium = 'mobile money';
 const updatedAt = '2026-11-21T08:20:34.191Z';
@@ -151,12 +151,12 @@ const timeline = [
 
 const expired = { ...examplePayment, status: 'EXPIRED', final: true, failureCode: 'expired', updatedAt };
 
-/** The place of the last payment of the page. */
+/** The cursor of the page's last payment. */
 const nextCursor = Buffer.from(JSON.stringify([Date.parse(inIndex.createdAt), inIndex.id])).toString('base64url');
 
 const created = { 200: paidExample, 201: examplePayment, 202: examplePayment };
 
-/** A notification that its merchant has not acknowledged, with its payment; of so many payments. */
+/** A page with one notification that its merchant has not acknowledged. `total`: payments that may have one. */
 const unacknowledged = (total: number, delivery: object) => ({
   data: [
     {
@@ -177,7 +177,7 @@ const unacknowledged = (total: number, delivery: object) => ({
   unread: 0,
 });
 
-/** By the operation's name and the status. */
+/** Answers by operation and status. */
 const EXAMPLES: Readonly<Record<string, Readonly<Record<number, unknown>>>> = {
   createCollection: created,
   createPayout: { 200: decided, 201: payout, 202: waiting },
@@ -303,7 +303,7 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<number, unknown>>>> = {
   getReadiness: { 200: { status: 'ready' } },
 };
 
-/** The first lines of what is text. */
+/** The first lines of answers in CSV. */
 const CSV: Readonly<Record<string, string>> = {
   listPayments: [
     'id,kind,method,status,final,amount,amountPaid,currency,revenue,fee,medium,transId,failureCode,reason,externalId,userId,createdAt,updatedAt,metadata',
@@ -315,15 +315,15 @@ const CSV: Readonly<Record<string, string>> = {
   ].join('\r\n'),
 };
 
-/** An example of an operation's response; `undefined` when there is none. */
+/** @returns an example of an operation's response; `undefined` when there is none. */
 export function exampleOfResponse(operationId: string, status: string, isText: boolean): unknown {
   return isText ? CSV[operationId] : EXAMPLES[operationId]?.[Number(status)];
 }
 
 const { since, decideFrom } = reviewed.review;
 
-/** What becomes of a payment of which each notification tells. */
-const TOLD: Readonly<Record<PaymentEventType, object>> = {
+/** The payment that each notification carries. */
+const NOTIFIED: Readonly<Record<PaymentEventType, object>> = {
   'payment.succeeded': paidExample,
   'payment.failed': {
     ...payout,
@@ -348,11 +348,11 @@ const TOLD: Readonly<Record<PaymentEventType, object>> = {
   },
 };
 
-/** An example of a notification to a merchant. */
+/** Makes an example of a notification to a merchant. */
 export const exampleOfWebhook = (type: PaymentEventType) => {
-  const data = TOLD[type];
+  const data = NOTIFIED[type];
   return { type, timestamp: 'updatedAt' in data ? data.updatedAt : updatedAt, merchant: 'shop', data };
 };
 
-/** One example, by a name: RapiDoc makes up its own in place of one that is in `example`. */
+/** Names an example: RapiDoc makes up its own in place of one that is in `example`. */
 export const shown = (value: unknown) => (value === undefined ? undefined : { example: { value } });

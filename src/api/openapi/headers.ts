@@ -1,8 +1,6 @@
 import type { ResponseHeader } from '../route.js';
 import type { JsonObject } from './schema-components.js';
 
-/** The headers of requests and responses, by their names. */
-
 export const REQUEST_ID = {
   name: 'X-Request-Id',
   in: 'header',
@@ -21,6 +19,7 @@ export type HeaderName =
   | 'Retry-After'
   | 'WWW-Authenticate';
 
+/** The headers of responses, by their names. */
 export const HEADERS: Readonly<Record<HeaderName, JsonObject>> = {
   'X-Request-Id': { ...text("The request's id in the logs: yours, or one made by Sanaga."), required: true },
   Location: { ...text("The payment's address."), required: true },
@@ -43,6 +42,6 @@ export const HEADERS: Readonly<Record<HeaderName, JsonObject>> = {
 export const headersOf = (...names: readonly HeaderName[]) =>
   Object.fromEntries(['X-Request-Id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
-/** Headers that only some of the responses have. */
+/** Describes headers that only some of the responses have. */
 export const optionalHeadersOf = (...names: readonly HeaderName[]) =>
   Object.fromEntries(names.map((name) => [name, { ...HEADERS[name], required: false }]));

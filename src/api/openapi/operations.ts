@@ -7,7 +7,7 @@ import { headersOf, optionalHeadersOf } from './headers.js';
 import { describeProblems } from './problems.js';
 import type { JsonObject, SchemaComponents } from './schema-components.js';
 
-/** What the parts of a path can be. Anything else is not found. */
+/** The parts of paths. Anything else is not found. */
 const PATH_PARAMETERS: Readonly<Record<string, JsonObject>> = {
   id: {
     description: "The payment's id",

@@ -14,7 +14,7 @@ const PROBLEM_HEADERS: Readonly<Record<number, readonly HeaderName[]>> = {
 
 const codes = problemSchema.shape.code.options;
 
-/** The codes of the problems that a route responds with, in the order of the catalogue. */
+/** Lists the codes of the problems that a route responds with, in the order of the catalogue. */
 export function problemsOf(route: Route): ProblemCode[] {
   const { path, problems = [] } = route;
   const found = new Set<ProblemCode>(['internal_error', ...problems]);
@@ -33,7 +33,7 @@ export function problemsOf(route: Route): ProblemCode[] {
   return codes.filter((code) => found.has(code));
 }
 
-/** The statuses of all responses of a route. */
+/** Lists the statuses of all responses of a route. */
 export function statusesOf(route: Route): number[] {
   const problems = problemsOf(route).map((code) => PROBLEMS[code].status);
   return [...new Set([...Object.keys(route.responses).map(Number), ...problems])];

@@ -5,14 +5,15 @@ export interface JsonObject {
   readonly [name: string]: unknown;
 }
 
-/** The schemas that have an id, collected as others refer to them. */
+/** Converts schemas to JSON Schema, and collects those that have an id. */
 export class SchemaComponents {
   readonly all: Record<string, JsonObject> = {};
 
   /**
-   * A zod schema as JSON Schema.
+   * Converts a zod schema to JSON Schema.
    *
-   * @param io which side of its transforms: what requests are made of, or what responses are
+   * @param io the side of its transforms: `input` for requests, `output` for responses
+   * @throws {Error} when another schema has its id, or that of a part of it.
    */
   use(schema: z.ZodType, io: 'input' | 'output'): JsonObject {
     const {
@@ -36,7 +37,7 @@ export class SchemaComponents {
   }
 }
 
-/** Which field of a union's variants tells them apart, and which of its values belongs to which variant. */
+/** Names the field that tells a union's variants apart, and the variant of each of its values. */
 function discriminatorOf(schema: z.core.$ZodTypes): JsonObject {
   if (!(schema instanceof z.ZodDiscriminatedUnion)) return {};
   const { def } = schema;
@@ -53,31 +54,30 @@ const parsedSchemas = z.object({ root: jsonObject, $defs: z.record(z.string(), j
 
 const DATE_FORMATS = new Set<unknown>(['date-time', 'date']);
 
-/** One schema or a part of it, as a reader and a program need it. */
+/** Takes from a part of a schema what says nothing to callers. */
 function tidy(value: unknown, io: 'input' | 'output'): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const { parameter, ...schema } = { parameter: undefined, ...value } as Record<string, unknown>;
-  // Fields that only another variant of the body has.
+  // Fields of the body's other variants.
   const fields = Object.entries(schema).filter(([, field]) => JSON.stringify(field) !== '{"not":{}}');
   const tidied: Record<string, unknown> = Object.fromEntries(fields);
-  // A parameter's text, of which the API reads another type.
+  // The API reads a parameter's text as another type.
   if (parameter instanceof Object || DATE_FORMATS.has(tidied.format)) delete tidied.pattern;
   if (parameter instanceof Object) {
     delete tidied.enum;
     Object.assign(tidied, parameter);
   }
   if (io === 'input') return tidied;
-  // Responses can get further fields.
+  // Later versions add fields to responses.
   if (tidied.additionalProperties === false) delete tidied.additionalProperties;
-  return opened(tidied);
+  return openWords(tidied);
 }
 
 /**
- * A word of a response as a string: later versions can have further words, and a client that was generated from an
- * `enum` would refuse the whole response. `x-extensible-enum` is the name that the field has for the words known so
- * far.
+ * Makes an enum of a response a string with `x-extensible-enum`, the words known so far: a client that was generated
+ * from an `enum` would refuse a response with a word that a later version adds.
  */
-function opened({ enum: words, ...schema }: Record<string, unknown>): Record<string, unknown> {
+function openWords({ enum: words, ...schema }: Record<string, unknown>): Record<string, unknown> {
   if (!Array.isArray(words)) return { ...schema, ...(words !== undefined && { enum: words }) };
   const text = typeof schema.description === 'string' ? schema.description : undefined;
   const named = words.map((word) => `\`${word}\``);

@@ -11,7 +11,7 @@ const MAX_TEXT_LENGTH = 200;
 
 const MAX_METADATA = { pairs: 50, name: 40, value: 500 } as const;
 
-/** What is said of text that isn't {@link PLAIN_LINE}. */
+/** The message for text that isn't {@link PLAIN_LINE}. */
 export const NOT_PLAIN = 'must not contain line breaks or other control characters';
 
 /**
@@ -87,7 +87,7 @@ export const phone = z
     orInvalid(nineDigits, 'must be a Cameroonian mobile number: nine digits beginning with 6, with or without +237'),
   );
 
-/** The value that a text is read as; where there is none, the field is wrong. */
+/** Transforms a text by `read`, and refuses one that it can't read. */
 function orInvalid(read: (text: string) => string | undefined, message: string) {
   return (given: string, context: z.core.$RefinementCtx): string => {
     const value = read(given);
@@ -126,7 +126,7 @@ const metadata = z
   })
   .default({});
 
-/** Fields that every order has, besides its amount. */
+/** The fields of every order, besides its amount. */
 export const orderFields = {
   email: email.optional().describe('Where the provider sends the receipt'),
   userId: userId.optional(),

@@ -16,7 +16,7 @@ export type Wire<T> = T extends { readonly __brand: string }
 /** One schema for each field of a type, optional ones too. */
 type FieldSchemas<T> = { readonly [Key in keyof T]-?: z.ZodType<Wire<T[Key]>> };
 
-/** Those of the schemas that accept all that the field can be; `never` for others, and for what isn't a field. */
+/** The schemas that accept every value of their field; `never` in place of others, and for what isn't a field. */
 type Complete<T, Schemas> = {
   [Key in keyof Schemas]: Key extends keyof T
     ? Wire<T[Key]> extends z.output<Schemas[Key]>
@@ -26,8 +26,8 @@ type Complete<T, Schemas> = {
 };
 
 /**
- * The schema of a type. A field that the type has and the schema hasn't doesn't compile, nor does the reverse, nor a
- * schema that accepts less or more than the field can be.
+ * Makes the schema of a type. It compiles only with exactly the type's fields, each with a schema that accepts no more
+ * and no less than the field can be.
  *
  * @example schemaOf<PaymentReview>()({ number: z.int(), since: time, decideFrom: time })
  */

@@ -4,7 +4,7 @@ import { described, schemaOf, xaf } from './fields.js';
 import { paymentSchema } from './payment.js';
 import { objectionsSchema } from './review.js';
 
-/** The codes of all problems. A tuple with a first element is what an enum is made of. */
+/** The codes of all problems: an enum wants a tuple with a first element. */
 const problemCodes = Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]];
 
 const fieldErrorSchema = schemaOf<FieldError>()({

@@ -21,7 +21,7 @@ const recordSchema = schemaOf<Transaction>()({
   userId: z.string().optional(),
 }).meta({ id: 'ProviderTransaction', description: "A transaction in the provider's records" });
 
-/** What the provider answers, in a word; all but `listed` and `found` mean that nothing is known. */
+/** Answers that leave it open what the provider has. */
 const NO_RECORD = ['refused', 'credentials_refused', 'throttled', 'unavailable'] as const;
 
 export const providerRecordsSchema = z

@@ -11,7 +11,7 @@ import { described, schemaOf, time, xaf } from './fields.js';
 const OVERRULED = 'The objections that the operator overruled; without it, `forced` is for whatever came up';
 export const objectionsSchema = z.array(z.enum(OBJECTIONS)).readonly();
 
-/** What a decision overrules. */
+/** The objections that a decision overrules. */
 export const forceSchema = z
   .union([z.boolean(), objectionsSchema], {
     error: `must be a list of ${OBJECTIONS.join(', ')}; or true, which overrules whatever comes up`,

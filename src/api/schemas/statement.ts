@@ -43,16 +43,12 @@ export const statementListSchema = z
     ),
     hasMore: described(z.boolean(), 'Whether there are earlier ones'),
   })
-  .meta({
-    id: 'StatementList',
-  });
+  .meta({ id: 'StatementList' });
 
 const sumSchema = schemaOf<Sum>()({
   count: z.int(),
   amount: xaf('The sum of their amounts: of SUCCESSFUL payments, of what has moved'),
-}).meta({
-  id: 'Sum',
-});
+}).meta({ id: 'Sum' });
 
 const totalsSchema = schemaOf<Totals>()({
   payments: described(z.int(), 'How many there are'),
