@@ -34,7 +34,7 @@ await runCommand(async (args, stop) => {
     if (isWhole(options, result)) await writeGenerated(`${machine}\n\n${toTables(result)}`, WRITTEN_BY);
     else
       complain(
-        'bench: docs/performance.md stays as it is: it takes the six systems of a run without --systems, at 1, 32 and 128 at a time',
+        'bench: docs/performance.md stays as it is: it takes the systems of a run without --systems, at 1, 32 and 128 at a time',
       );
   }
   for (const each of result.figures) print(toJson(each));

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type ErrorRequestHandler, type Express } from 'express';
@@ -123,14 +124,11 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     ledger,
     faults,
     posts,
-    listen: (port, host = '127.0.0.1') =>
-      new Promise((resolve, reject) => {
-        server.once('error', reject);
-        server.listen(port, host, () => {
-          server.off('error', reject);
-          resolve({ url: addressOf() });
-        });
-      }),
+    async listen(port, host = '127.0.0.1') {
+      server.listen(port, host);
+      await once(server, 'listening');
+      return { url: addressOf() };
+    },
     quiet: () => webhooks.quiet(),
     close: async () => {
       ledger.close();

@@ -76,14 +76,10 @@ interface Soak {
 
 async function soak({ process, running, folder, options, machine, context }: Soak): Promise<SoakFigures> {
   const { report, stop, keep } = context;
-  const { rate: given, minutes } = options;
-  const all = given === undefined ? LIMIT_LOAD.payments : Math.ceil(given * minutes * 60);
-  await warmUp(process, running.target, 'soak', [{ ...LIMIT_LOAD, payments: all }], { repeatsRefused: true });
-  const limit = given === undefined ? (await measure(process, running, 'soak', LIMIT_LOAD)).perSecond : undefined;
-  const rate = given ?? (limit ?? 0) * RATE_SHARE;
-  report(
-    `${rate.toFixed(1)} payments a second${limit === undefined ? '' : ` of ${limit.toFixed(1)} at most`}, for ${minutes} minutes from now`,
-  );
+  const { minutes } = options;
+  const { rate, limit } = await rateOf(process, running, options);
+  const most = limit === undefined ? '' : ` of ${limit.toFixed(1)} at most`;
+  report(`${rate.toFixed(1)} payments a second${most}, for ${minutes} minutes from now`);
 
   const startedAt = Date.now();
   const resident = new Map<string, Sample[]>(Object.keys(running.processes).map((name) => [name, []]));
@@ -111,20 +107,13 @@ async function soak({ process, running, folder, options, machine, context }: Soa
     while (Date.now() < endAt) {
       const atMs = Date.now() - startedAt;
       const payments = Math.max(1, Math.round((Math.min(PERIOD_MS, endAt - Date.now()) / 1_000) * rate));
-      const name = `soak-${periods.length}`;
-      const order = {
-        kind: 'make',
-        name,
-        target: running.target,
-        payments,
-        pace: { perSecond: rate },
-      } as const;
-      const done = await load(process, { ...order, payer: 'pays', repeatsRefused: true }, 'done').catch(
-        (error: unknown) => {
-          stop.throwIfAborted();
-          failed = error instanceof Error ? error.message : String(error);
-        },
-      );
+      const { target } = running;
+      const order = { kind: 'make', name: `soak-${periods.length}`, target, payments, payer: 'pays' } as const;
+      const paced = { ...order, pace: { perSecond: rate }, repeatsRefused: true };
+      const done = await load(process, paced, 'done').catch((error: unknown) => {
+        stop.throwIfAborted();
+        failed = error instanceof Error ? error.message : String(error);
+      });
       if (done === undefined) break;
       const { perSecond, startP50, startP99, outcomeP50, outcomeP99, withoutLink, repeated, notifiedAgain } = done;
       periods.push({
@@ -145,6 +134,15 @@ async function soak({ process, running, folder, options, machine, context }: Soa
   report(`FAILED after ${periods.length} minutes: ${failed}`);
   await keep({ ...whole, failed });
   return { ...whole, failed };
+}
+
+/** Warms the system up. @returns the payments a second to make: those asked for, or a share of the most, measured here */
+async function rateOf(process: LoadProcess, running: RunningSystem, { rate, minutes }: SoakOptions) {
+  const payments = rate === undefined ? LIMIT_LOAD.payments : Math.ceil(rate * minutes * 60);
+  await warmUp(process, running.target, 'soak', [{ ...LIMIT_LOAD, payments }], { repeatsRefused: true });
+  if (rate !== undefined) return { rate, limit: undefined };
+  const { perSecond: limit } = await measure(process, running, 'soak', LIMIT_LOAD);
+  return { rate: limit * RATE_SHARE, limit };
 }
 
 /** Does something at once, and again and again until it is told to stop. What fails is left out. */

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import got from 'got';
 import { z } from 'zod';
-import { answers, startChild, untilReady } from '../../stack/processes/child.js';
+import { answers, type Child, startChild, untilReady } from '../../stack/processes/child.js';
 import { freePort } from '../../stack/processes/ports.js';
 import { cleanEnvironment } from '../environment.js';
 import { installPeer, peerFolder, peerSettings, peerTarget, startPeer } from './peer.js';
-import { Started, type System } from './system.js';
+import { Started, type System, type SystemContext } from './system.js';
 
 const NAME = 'restate';
 const STOP_GRACE_MS = 10_000;
@@ -24,38 +24,15 @@ export const restate: System = {
   prepare: (report) => installPeer(NAME, report),
   start: (context) =>
     Started.while(async (started) => {
-      const [ingress, admin, fabric, service, port] = [
-        await freePort(),
-        await freePort(),
-        await freePort(),
-        await freePort(),
-        await freePort(),
-      ];
-      const adminUrl = `http://127.0.0.1:${admin}`;
+      const ports = { ingress: await freePort(), admin: await freePort(), fabric: await freePort() };
+      const [service, port] = [await freePort(), await freePort()];
+      const [adminUrl, ingressUrl] = [`http://127.0.0.1:${ports.admin}`, `http://127.0.0.1:${ports.ingress}`];
       const data = join(context.folder, 'restate-data');
-      const server = await startChild({
-        name: 'restate-server',
-        file: serverProgram(),
-        args: ['--no-logo'],
-        env: {
-          ...cleanEnvironment(),
-          RESTATE_BASE_DIR: data,
-          RESTATE_LISTEN_MODE: 'tcp',
-          RESTATE_BIND_IP: '127.0.0.1',
-          RESTATE_ADVERTISED_HOST: '127.0.0.1',
-          RESTATE_BIND_PORT: String(fabric),
-          RESTATE_INGRESS__BIND_PORT: String(ingress),
-          RESTATE_ADMIN__BIND_PORT: String(admin),
-          RESTATE_ADMIN__DISABLE_WEB_UI: 'true',
-          RESTATE_DISABLE_TELEMETRY: 'true',
-          RESTATE_LOG_FILTER: 'warn',
-        },
-        logFile: join(context.folder, 'server.log'),
-      });
+      const server = await startServer(context, ports, data);
       started.add(() => server.stop(STOP_GRACE_MS));
       const app = await startPeer(context, NAME, 'app', {
         ...peerSettings(context, port),
-        RESTATE_INGRESS_URL: `http://127.0.0.1:${ingress}`,
+        RESTATE_INGRESS_URL: ingressUrl,
         SERVICE_PORT: String(service),
         // Otherwise the SDK logs several lines of each call.
         RESTATE_LOGGING: 'WARN',
@@ -70,7 +47,7 @@ export const restate: System = {
         });
         return true;
       });
-      await untilReady(server, () => answers(`http://127.0.0.1:${ingress}/restate/health`));
+      await untilReady(server, () => answers(`${ingressUrl}/restate/health`));
 
       const count = async (query: string) => {
         const body = await got.post(`${adminUrl}/query`, {
@@ -97,6 +74,32 @@ export const restate: System = {
       };
     }),
 };
+
+function startServer(
+  { folder }: SystemContext,
+  { ingress, admin, fabric }: Readonly<Record<'ingress' | 'admin' | 'fabric', number>>,
+  data: string,
+): Promise<Child> {
+  return startChild({
+    name: 'restate-server',
+    file: serverProgram(),
+    args: ['--no-logo'],
+    env: {
+      ...cleanEnvironment(),
+      RESTATE_BASE_DIR: data,
+      RESTATE_LISTEN_MODE: 'tcp',
+      RESTATE_BIND_IP: '127.0.0.1',
+      RESTATE_ADVERTISED_HOST: '127.0.0.1',
+      RESTATE_BIND_PORT: String(fabric),
+      RESTATE_INGRESS__BIND_PORT: String(ingress),
+      RESTATE_ADMIN__BIND_PORT: String(admin),
+      RESTATE_ADMIN__DISABLE_WEB_UI: 'true',
+      RESTATE_DISABLE_TELEMETRY: 'true',
+      RESTATE_LOG_FILTER: 'warn',
+    },
+    logFile: join(folder, 'server.log'),
+  });
+}
 
 /** The server's executable, which comes in a package for each platform. */
 function serverProgram(): string {

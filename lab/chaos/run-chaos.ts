@@ -93,7 +93,7 @@ const PAYERS: PayerManners = {
 
 /** One run: starts everything, takes payments while processes are killed, audits them, and stops everything. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
-  const { payments, kills, seed, folder, report, stop } = options;
+  const { payments, kills, seed, report, stop } = options;
   const startedAt = performance.now();
   const lengthMs = Math.max(payments * PER_PAYMENT_MS, kills * PER_KILL_MS);
   const records = planChaosPayments(payments, lengthMs, seed).map(observedOf);
@@ -102,25 +102,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const address = new LocalServer(merchant.take);
   await address.listen();
 
-  const ports = { api: await steadyPort(), sandbox: await steadyPort() };
-  const env = chaosSettings(process.env, ports, folder, `${address.url}/notifications`);
-  const stack = await bringUpStack({
-    ports,
-    env,
-    recordsFolder: join(folder, 'records'),
-    taskQueue: 'payments',
-    logFolder: join(folder, 'logs'),
-    appendLogs: true,
-    report,
-    temporal: {
-      databaseFile: join(folder, 'temporal.db'),
-      port: await steadyPort(),
-      ui: false,
-      // The server of this run is to be killed, not one that the environment names.
-      env: { ...process.env, TEMPORAL_ADDRESS: '', TEMPORAL_NAMESPACE: '' },
-    },
-    stop,
-  });
+  const { stack, env } = await startStack(options, `${address.url}/notifications`);
   const api = new ApiClient(stack.apiUrl);
   const end = new AbortController();
   setMaxListeners(0, end.signal);
@@ -128,13 +110,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   setMaxListeners(0, over);
   const actions = new Counts();
   const context: ChaosContext = {
-    seed,
-    stack,
-    api,
-    records,
-    actions,
-    over,
-    report,
+    ...{ seed, stack, api, records, actions, over, report },
     timeline: new RealTimeline(over),
     now: Date.now,
     booksOf: () => [],
@@ -174,6 +150,27 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     api.close();
     await address.leave();
   }
+}
+
+/** Starts the processes that are to be killed. @returns them, and their settings */
+async function startStack({ folder, report, stop }: ChaosOptions, merchantUrl: string) {
+  const ports = { api: await steadyPort(), sandbox: await steadyPort() };
+  const env = chaosSettings(process.env, ports, folder, merchantUrl);
+  const stack = await bringUpStack({
+    ...{ ports, env, report, stop },
+    recordsFolder: join(folder, 'records'),
+    taskQueue: 'payments',
+    logFolder: join(folder, 'logs'),
+    appendLogs: true,
+    temporal: {
+      databaseFile: join(folder, 'temporal.db'),
+      port: await steadyPort(),
+      ui: false,
+      // The server of this run is to be killed, not one that the environment names.
+      env: { ...process.env, TEMPORAL_ADDRESS: '', TEMPORAL_NAMESPACE: '' },
+    },
+  });
+  return { stack, env };
 }
 
 /**

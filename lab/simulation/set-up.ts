@@ -1,4 +1,6 @@
 import got from 'got';
+import type { Ledger } from '../../sandbox/ledger.js';
+import type { PaymentId } from '../../src/payments/words/payment-id.js';
 import { HOUR_MS, MINUTE_MS } from '../../src/payments/words/time.js';
 import { Counts } from '../counts.js';
 import { FaultInjector } from '../faults/fault-injector.js';
@@ -91,11 +93,11 @@ export async function setUp(options: SimulationOptions, workflowBundle: string):
     seed,
     secret: MERCHANT_SECRET,
     now: () => world.time.now(),
-    truthOf: (id) => {
+    truthOf(id) {
       const record = byId.get(id);
       return record === undefined ? [] : booksOf(record);
     },
-    onNotification: (notification) => {
+    onNotification(notification) {
       const record = byId.get(notification.content.data.id);
       record?.notifications.push(notification);
       if (record !== undefined && notification.content.type === 'payment.review') operators.bring(record);
@@ -119,46 +121,73 @@ export async function setUp(options: SimulationOptions, workflowBundle: string):
   const { ledger } = world.sandbox;
   const start = world.clock.now();
   const timeline = new PlannedTimeline(start, TICK_MS);
-  const nextTick = (time: number) => start + Math.ceil((time - start) / TICK_MS) * TICK_MS;
-  const transactionsOf = ({ planned }: ObservedPayment): LedgerTransaction[] =>
-    entriesOf(ledger, planned.id)
-      .filter(({ externalId }) => externalId === planned.id)
-      .map((entry) => ({
-        entry,
-        transId: entry.transId,
-        status: entry.status,
-        amount: entry.amount,
-        createdAt: entry.createdAt,
-        listedFrom: entry.listedFrom,
-        statusCalls: entry.statusCalls,
-        isStray: gateway.isStray(entry.transId),
-        isKnown: entry.notifications.some(
-          // One whose end was cut off is acknowledged, and names nothing.
-          ({ acknowledged, faults }) => acknowledged && !faults.includes('webhookMalformed'),
-        ),
-      }));
+  const transactionsOf = ({ planned }: ObservedPayment) => ledgerTransactions(ledger, gateway, planned.id);
   const booksOf = (record: ObservedPayment): BookedStatus[] =>
     transactionsOf(record).map(({ status, isStray }) => ({ status, isStray }));
-
+  const now = () => world.clock.now();
   const api = new ApiClient(world.api.url);
-  const context: SimulationContext = {
-    seed,
-    api,
-    timeline,
-    actions,
-    now: () => world.clock.now(),
-    booksOf,
-    transactionsOf,
-    payers: PAYERS,
-    merchants: MERCHANTS,
-  };
+  const manners = { payers: PAYERS, merchants: MERCHANTS };
+  const context: SimulationContext = { seed, api, timeline, actions, now, booksOf, transactionsOf, ...manners };
   const operators = new Operators(context, ledger);
   const gateway = new Gateway(context, ledger);
-  const webUi = new WebUi(context, world.temporal, false);
+  const lastArrival = start + plan.lengthMs;
+
   for (const rule of faultRules(seed)) world.sandbox.faults.add(rule);
+  planWhatHappens(records, start, { context, world, operators, gateway });
+  operators.start();
+  faultInjector.start(world, timeline);
+  const webhookUrl = `${world.api.url}/webhooks/provider/${WEBHOOK_TOKEN}`;
+  const attacks = Math.ceil(count / PAYMENTS_PER_ATTACK);
+  new Attacker(context, webhookUrl, records).plan(attacks, start + HOUR_MS, lastArrival);
+
+  const close = async () => {
+    api.close();
+    await faultInjector.settled();
+    await world.stop();
+  };
+  const setup = { world, timeline, context, records, merchant, faultInjector, faults, crashes, traffic };
+  return { ...setup, start, lastArrival, close };
+}
+
+/** The payment's transactions in the ledger, and what else is known of them. */
+function ledgerTransactions(ledger: Ledger, gateway: Gateway, paymentId: PaymentId): LedgerTransaction[] {
+  return entriesOf(ledger, paymentId)
+    .filter(({ externalId }) => externalId === paymentId)
+    .map((entry) => ({
+      entry,
+      transId: entry.transId,
+      status: entry.status,
+      amount: entry.amount,
+      createdAt: entry.createdAt,
+      listedFrom: entry.listedFrom,
+      statusCalls: entry.statusCalls,
+      isStray: gateway.isStray(entry.transId),
+      isKnown: entry.notifications.some(
+        // One whose end was cut off is acknowledged, and names nothing.
+        ({ acknowledged, faults }) => acknowledged && !faults.includes('webhookMalformed'),
+      ),
+    }));
+}
+
+interface Actors {
+  readonly context: SimulationContext;
+  readonly world: SimulatedWorld;
+  readonly operators: Operators;
+  readonly gateway: Gateway;
+}
+
+/** Plans each payment's arrival, and what people and the gateway do to it, from `start` on (ms since the epoch). */
+function planWhatHappens(
+  records: readonly ObservedPayment[],
+  start: number,
+  { context, world, operators, gateway }: Actors,
+): void {
+  const { timeline, seed } = context;
+  const webUi = new WebUi(context, world.temporal, false);
   for (const record of records) {
     const { arrivesAt, isSilent, id, meddledAfter, recheckedAfter } = record.planned;
     const arrival = start + arrivesAt;
+    const tick = start + Math.ceil(arrivesAt / TICK_MS) * TICK_MS;
     timeline.at(arrival, async () => {
       if (isSilent) for (const rule of silence(id)) world.sandbox.faults.add(rule);
       await askForPayment(record, context);
@@ -166,36 +195,10 @@ export async function setUp(options: SimulationOptions, workflowBundle: string):
     if (meddledAfter !== undefined) {
       timeline.exactly(arrival + meddledAfter, () => operators.meddle(record, 'arrival'));
     }
-    if (recheckedAfter !== undefined) {
-      timeline.at(arrival + recheckedAfter, () => operators.recheck(record));
-    }
-    gateway.plan(record, nextTick(arrival));
-    webUi.plan(record, nextTick(arrival), planPresses(seed, id));
+    if (recheckedAfter !== undefined) timeline.at(arrival + recheckedAfter, () => operators.recheck(record));
+    gateway.plan(record, tick);
+    webUi.plan(record, tick, planPresses(seed, id));
   }
-  operators.start();
-  faultInjector.start(world, timeline);
-  const webhookUrl = `${world.api.url}/webhooks/provider/${WEBHOOK_TOKEN}`;
-  const attacks = Math.ceil(count / PAYMENTS_PER_ATTACK);
-  new Attacker(context, webhookUrl, records).plan(attacks, start + HOUR_MS, start + plan.lengthMs);
-
-  return {
-    world,
-    timeline,
-    context,
-    records,
-    merchant,
-    faultInjector,
-    faults,
-    crashes,
-    traffic,
-    start,
-    lastArrival: start + plan.lengthMs,
-    async close() {
-      api.close();
-      await faultInjector.settled();
-      await world.stop();
-    },
-  };
 }
 
 async function call(link: string, form: Record<string, string> | undefined): Promise<void> {

@@ -24,6 +24,7 @@ import {
   providerClients,
   quietRuntime,
   TASK_QUEUE,
+  type WorkerHost,
   type WorkerSettings,
   type WrapActivities,
   workerChild,
@@ -84,6 +85,7 @@ export interface SimulatedWorld {
   stop(): Promise<void>;
 }
 
+/** Starts everything; time passes only when it is let. */
 export async function startSimulatedWorld(options: SimulatedWorldOptions): Promise<SimulatedWorld> {
   quietRuntime();
   const env = await startTimeSkippingEnvironment({ report: options.report });
@@ -103,18 +105,7 @@ export async function startSimulatedWorld(options: SimulatedWorldOptions): Promi
   const merchant = new LocalServer(options.merchant);
   await Promise.all([provider.listen(), api.listen(), merchant.listen()]);
 
-  const webhookUrl = `${api.url}/webhooks/provider/${WEBHOOK_TOKEN}`;
-  const sandbox = createSandbox({
-    clock,
-    merchantName: 'Simulated shop',
-    publicUrl: provider.url,
-    services: {
-      collection: { ...CREDENTIALS.collection, webhookUrl },
-      payout: { ...CREDENTIALS.payout, webhookUrl },
-    },
-    seed: options.seed,
-    webhookTimeoutMs: WEBHOOK_TIMEOUT_MS,
-  });
+  const sandbox = simulatedProvider(clock, provider.url, api.url, options.seed);
   const providers = providerClients(provider.url, TERMS.providerTimeoutMs);
   const encryptionKey = randomBytes(32).toString('base64');
   // A connection of its own, as in production.
@@ -125,21 +116,14 @@ export async function startSimulatedWorld(options: SimulatedWorldOptions): Promi
   const records = await startSimulatedRecords(encryptionWith(encryptionKey));
   const shutdown = new Shutdown();
   const app = createApp({
-    client: temporal,
-    records: records.records,
-    taskQueue: TASK_QUEUE,
-    namespace: NAMESPACE,
-    terms: TERMS,
-    merchants: MERCHANTS,
-    webhookToken: WEBHOOK_TOKEN,
-    providers,
+    ...{ client: temporal, records: records.records, providers, shutdown },
+    ...{ taskQueue: TASK_QUEUE, namespace: NAMESPACE, terms: TERMS, merchants: MERCHANTS, webhookToken: WEBHOOK_TOKEN },
     logger: pino({ level: 'error' }, process.stderr),
     answerWithinMs: ANSWER_WITHIN_MS,
-    shutdown,
   });
 
   const wire = await TemporalWire.to(env.address);
-  const settings: WorkerSettings = {
+  const host = workerHost(options, lastWebhookStatuses, {
     temporalAddress: wire.address,
     providerUrl: provider.url,
     merchantUrl: `${merchant.url}/notifications`,
@@ -147,24 +131,12 @@ export async function startSimulatedWorld(options: SimulatedWorldOptions): Promi
     providerTimeoutMs: TERMS.providerTimeoutMs,
     merchantTimeoutMs: MERCHANT_TIMEOUT_MS,
     encryptionKey,
-  };
-  const { workerProgram, wrapActivities = (activities) => activities } = options;
-  const host =
-    workerProgram === undefined
-      ? workerInThisProcess(settings, (activities) => wrapActivities(activities, lastWebhookStatuses.of))
-      : workerChild(settings, workerProgram, options.onWorkerFailure);
+  });
   const worker = new WorkerSuccession(host, wire, env.connection);
   await worker.start();
 
   return {
-    time,
-    clock,
-    sandbox,
-    api,
-    provider,
-    worker,
-    temporal,
-    records,
+    ...{ time, clock, sandbox, api, provider, worker, temporal, records },
     async stop() {
       // Otherwise the API goes on to start payments whose start has failed.
       shutdown.begin();
@@ -179,6 +151,30 @@ export async function startSimulatedWorld(options: SimulatedWorldOptions): Promi
       await env.teardown();
     },
   };
+}
+
+function simulatedProvider(clock: ManualClock, publicUrl: string, apiUrl: string, seed: string | number): Sandbox {
+  const webhookUrl = `${apiUrl}/webhooks/provider/${WEBHOOK_TOKEN}`;
+  return createSandbox({
+    clock,
+    merchantName: 'Simulated shop',
+    publicUrl,
+    services: {
+      collection: { ...CREDENTIALS.collection, webhookUrl },
+      payout: { ...CREDENTIALS.payout, webhookUrl },
+    },
+    seed,
+    webhookTimeoutMs: WEBHOOK_TIMEOUT_MS,
+  });
+}
+
+function workerHost(
+  { workerProgram, wrapActivities = (activities) => activities, onWorkerFailure }: SimulatedWorldOptions,
+  lastWebhookStatuses: LastWebhookStatuses,
+  settings: WorkerSettings,
+): WorkerHost {
+  if (workerProgram !== undefined) return workerChild(settings, workerProgram, onWorkerFailure);
+  return workerInThisProcess(settings, (activities) => wrapActivities(activities, lastWebhookStatuses.of));
 }
 
 /** Real seconds after which a task of a worker that is gone goes to another; ten unless set. */

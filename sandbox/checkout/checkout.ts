@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Entry } from '../entry.js';
 import type { Ledger } from '../ledger.js';
 import { type KeptForm, KeptForms } from './kept-forms.js';
-import { localeOf } from './locale.js';
+import { type Locale, localeOf } from './locale.js';
 import { expiredPage, notFoundPage, pendingPage, type Receipt, receiptPage } from './pages.js';
 import {
   explain,
@@ -60,11 +60,7 @@ export const createCheckout = ({ ledger, merchantName }: CheckoutOptions): Route
   const router = Router({ mergeParams: true });
   const forms = new KeptForms();
 
-  const linkOf = (token: string): Link | undefined => {
-    const entry = ledger.findByLinkToken(token);
-    const summary = entry && summaryOf(entry, merchantName);
-    return entry && summary && { entry, summary };
-  };
+  const linkOf = (token: string) => linkTo(ledger.findByLinkToken(token), merchantName);
 
   router.use((request: Request<{ token: string }>, response, next) => {
     const entry = ledger.findByLinkToken(request.params.token);
@@ -76,38 +72,17 @@ export const createCheckout = ({ ledger, merchantName }: CheckoutOptions): Route
     const send = (status: number, page: string) =>
       response.status(status).set('Content-Language', locale.language).send(page);
 
-    const link = linkOf(request.params.token);
+    const { token } = request.params;
+    const link = linkOf(token);
     if (link === undefined) return send(404, notFoundPage(locale));
-    const { entry, summary } = link;
     const query = querySchema.parse(request.query);
-    const onward = returnTo(entry);
-    switch (entry.status) {
-      case 'SUCCESSFUL': {
-        if (query.waiting && onward !== undefined) return response.redirect(303, onward);
-        const again = query.again !== undefined;
-        return send(again ? 409 : 200, receiptPage(summary, receiptOf(entry, again), locale));
-      }
-      case 'EXPIRED':
-        return send(410, expiredPage(summary, expiredEarly(link), onward, locale));
-      case 'PENDING': {
-        const attempt = { number: entry.attempts.length, phoneEnding: entry.attempts.at(-1)?.phoneEnding };
-        return send(200, pendingPage(summary, attempt, queryText({ ...query, waiting: '1' }), locale));
-      }
-      default: {
-        const kept = query.form === undefined ? undefined : forms.find(request.params.token, query.form);
-        const { values, errors } = kept ?? { values: noValues, errors: noErrors };
-        const form = paymentForm({
-          summary,
-          asksEmail: entry.email === undefined,
-          failure: failureOf(entry),
-          returnTo: onward,
-          values,
-          errors,
-          locale,
-        });
-        return send(isEmpty(errors) ? 200 : 422, form);
-      }
+    const onward = returnTo(link.entry);
+    if (link.entry.status === 'SUCCESSFUL' && query.waiting && onward !== undefined) {
+      return response.redirect(303, onward);
     }
+    const kept = query.form === undefined ? undefined : forms.find(token, query.form);
+    const { status, page } = pageOf(link, query, locale, kept);
+    send(status, page);
   });
 
   /** Redirects to the page itself, with what was typed where it may be needed again. */
@@ -136,23 +111,12 @@ export const createCheckout = ({ ledger, merchantName }: CheckoutOptions): Route
         return response.redirect(303, addressOf(request, { waiting: '1', form }));
       }
       const result = ledger.attempt(entry.transId, reading.request);
-      switch (result.kind) {
-        case 'paid':
-          return response.redirect(303, returnTo(result.entry) ?? addressOf(request, {}));
-        case 'alreadyPaid':
-          return response.redirect(303, addressOf(request, { again: '1' }));
-        case 'invalid':
-          return goBack(request, response, {
-            values: reading.values,
-            errors: explain(result, reading.request),
-          });
-        case 'pending':
-          return goBack(request, response, { values: reading.values, errors: noErrors }, true);
-        case 'declined':
-        case 'tooLate':
-        case 'unknown':
-          return goBack(request, response, { values: reading.values, errors: noErrors });
+      if (result.kind === 'paid') {
+        return response.redirect(303, returnTo(result.entry) ?? addressOf(request, {}));
       }
+      if (result.kind === 'alreadyPaid') return response.redirect(303, addressOf(request, { again: '1' }));
+      const errors = result.kind === 'invalid' ? explain(result, reading.request) : noErrors;
+      goBack(request, response, { values: reading.values, errors }, result.kind === 'pending');
     },
   );
 
@@ -162,6 +126,38 @@ export const createCheckout = ({ ledger, merchantName }: CheckoutOptions): Route
   };
   return router.use(unreadable);
 };
+
+function linkTo(entry: Entry | undefined, merchantName: string): Link | undefined {
+  const summary = entry && summaryOf(entry, merchantName);
+  return entry && summary && { entry, summary };
+}
+
+/** The page that shows a link, and its status code. */
+function pageOf(link: Link, query: Query, locale: Locale, kept: KeptForm | undefined) {
+  const { entry, summary } = link;
+  switch (entry.status) {
+    case 'SUCCESSFUL': {
+      const again = query.again !== undefined;
+      return { status: again ? 409 : 200, page: receiptPage(summary, receiptOf(entry, again), locale) };
+    }
+    case 'EXPIRED':
+      return { status: 410, page: expiredPage(summary, expiredEarly(link), returnTo(entry), locale) };
+    case 'PENDING': {
+      const attempt = { number: entry.attempts.length, phoneEnding: entry.attempts.at(-1)?.phoneEnding };
+      return { status: 200, page: pendingPage(summary, attempt, queryText({ ...query, waiting: '1' }), locale) };
+    }
+    default: {
+      const { values, errors } = kept ?? { values: noValues, errors: noErrors };
+      const page = paymentForm({
+        ...{ summary, values, errors, locale },
+        asksEmail: entry.email === undefined,
+        failure: failureOf(entry),
+        returnTo: returnTo(entry),
+      });
+      return { status: isEmpty(errors) ? 200 : 422, page };
+    }
+  }
+}
 
 /** The address of the page itself with a query. */
 const addressOf = (request: Request<{ token: string }>, query: Query): string =>
