@@ -8,7 +8,7 @@ import { type BenchResult, runBench } from './run-bench.js';
 import { SYSTEM_NAMES } from './systems/system.js';
 
 /** What docs/performance.md compares, and says of. */
-const PUBLISHED = [1, 32, 128];
+const PUBLISHED = [1, 32];
 
 /** Whether a result has all that docs/performance.md tells. */
 function isWhole({ loads }: BenchOptions, { figures }: BenchResult): boolean {
@@ -34,7 +34,7 @@ await runCommand(async (args, stop) => {
     if (isWhole(options, result)) await writeGenerated(`${machine}\n\n${toTables(result)}`, WRITTEN_BY);
     else
       complain(
-        'bench: docs/performance.md stays as it is: it takes the systems of a run without --systems, at 1, 32 and 128 at a time',
+        'bench: docs/performance.md stays as it is: it takes the systems of a run without --systems, at 1 and 32 at a time',
       );
   }
   for (const each of result.figures) print(toJson(each));

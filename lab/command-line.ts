@@ -7,7 +7,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** What one of the lab's programs accepts. */
+/** The arguments of one of the lab's programs. */
 interface Usage<Options> {
   /** One line, printed after a usage error. */
   readonly usage: string;
@@ -94,10 +94,13 @@ export async function runProgram<Options>(
     process.stderr.write(isUsage ? `${error.message}\n${usage.usage}\n` : `${stack}\n`);
     process.exitCode = isUsage ? 64 : 1;
   }
+  const before = process.cpuUsage();
   setTimeout(() => {
     const open = new Counts();
     for (const kind of process.getActiveResourcesInfo()) open.add(kind);
-    process.stderr.write(`after ${endLimitMs / 1_000} s, these keep the process alive: ${JSON.stringify(open)}\n`);
+    const { user, system } = process.cpuUsage(before);
+    const after = `after ${endLimitMs / 1_000} s, with ${((user + system) / 1e6).toFixed(1)} s of CPU time`;
+    process.stderr.write(`${after}, these keep the process alive: ${JSON.stringify(open)}\n`);
     process.exit(1);
   }, endLimitMs).unref();
 }

@@ -34,7 +34,7 @@ export interface Notification {
   acknowledged: boolean;
 }
 
-/** What is known of a transaction when it is created. Phone numbers decide the outcome and are never stored in full. */
+/** A transaction at its creation. Phone numbers decide the outcome and are never stored in full. */
 export interface Draft {
   readonly service: ServiceKind;
   readonly serviceName: string;
@@ -77,7 +77,7 @@ export interface Entry extends Draft {
   readonly attempts: Attempt[];
   readonly statusCalls: { answered: number; throttled: number; readonly recent: number[] };
   readonly notifications: Notification[];
-  /** How often each fault was applied. */
+  /** Faults applied, counted by kind. */
   readonly faults: Map<string, number>;
 }
 

@@ -9,10 +9,10 @@ import { audit } from './audit.js';
 import type { AuditCase, Violation } from './case.js';
 import type { Recorded } from './recorded.js';
 
-/** How many payments are read from the API at a time. */
+/** Payments read from the API at a time. */
 const MAX_IN_FLIGHT = 32;
 
-/** What the audit compares, and how it reads what the API shows. */
+/** The audit's subjects, and its way of reading the API. */
 export interface Evidence {
   readonly api: ApiClient;
   /** Counts how payments have ended. */
@@ -59,7 +59,7 @@ async function read(
   }
 }
 
-/** How far the clocks of two processes on one machine may be apart, in ms. */
+/** The clocks of two processes on one machine may differ by this, in ms. */
 const MAX_CLOCK_SKEW_MS = 50;
 
 /**

@@ -76,7 +76,7 @@ function wrongOutcome({ record, shown, transactions }: AuditCase): Finding[] {
   return [...said, { invariant: 'wrongOutcome', what }];
 }
 
-/** What is said to have moved is what the ledger has moved, in the API and in what the merchant was notified of. */
+/** The API and the merchant's notifications name the amount that the ledger has moved. */
 function wrongAmount({ record, shown, transactions }: AuditCase): Finding[] {
   const told = record.notifications.map(({ content }) => content.data);
   return [...(shown === undefined ? [] : [shown]), ...told].flatMap((said): Finding[] => {
@@ -100,7 +100,7 @@ function unnoticed({ record, shown, transactions }: AuditCase): Finding[] {
   return [{ invariant: 'unnoticed', what: `it has ${statusList(transactions)}, and nobody was asked` }];
 }
 
-/** Whatever the ledger's own limit refused, and whatever came too fast and was answered otherwise. */
+/** Status questions beyond the provider's limit, whether it refused them or answered. */
 function overLimit({ transactions, tooManyQuestions = [] }: AuditCase): Finding[] {
   const throttled = transactions.reduce((sum, { statusCalls }) => sum + statusCalls.throttled, 0);
   const found = tooManyQuestions.map((what): Finding => ({ invariant: 'overLimit', what }));
@@ -166,7 +166,7 @@ function isPaid({ status }: Pick<FinalTransaction, 'status'>): boolean {
   return status === 'SUCCESSFUL';
 }
 
-/** How long a notification is tried. */
+/** Sanaga gives a notification up after this time, in ms. */
 const PATIENCE_MS = 3 * DAY_MS;
 
 const FINAL_EVENTS: Readonly<Record<string, string>> = {
@@ -175,7 +175,7 @@ const FINAL_EVENTS: Readonly<Record<string, string>> = {
   EXPIRED: 'payment.expired',
 };
 
-/** What the merchant was notified of, against what was so. */
+/** Compares the merchant's notifications with the ledger. */
 function auditNotifications(subject: AuditCase): Finding[] {
   return [
     ...unnotified(subject),

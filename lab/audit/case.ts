@@ -5,7 +5,7 @@ import type { PlannedOrder } from '../plan/planned-payment.js';
 import type { BookedStatus, FinalTransaction } from '../world/provider-books.js';
 import type { Recorded } from './recorded.js';
 
-/** What must hold, whatever happens; see docs/safety.md. */
+/** The rules that always hold; see docs/safety.md. */
 export const INVARIANTS = [
   'doublePaid',
   'oversent',
@@ -31,7 +31,7 @@ export interface Violation {
 /** Everything that is known about one payment at the end. */
 export interface AuditCase {
   readonly record: ObservedPayment;
-  /** What the API shows at the end; `undefined` when it knows no such payment. */
+  /** The payment as the API shows it at the end; `undefined` when it knows none. */
   readonly shown: SeenPayment | undefined;
   /** The provider's transactions that were made for it. */
   readonly transactions: readonly FinalTransaction[];
@@ -45,7 +45,7 @@ export interface AuditCase {
 /** A violation, without the payment that it is about. */
 export type Finding = Omit<Violation, 'about'>;
 
-/** How often each invariant was broken. */
+/** Counts the violations of each invariant. */
 export function countByInvariant(violations: readonly Violation[]): Record<Invariant, number> {
   const count = (invariant: Invariant) => violations.filter((found) => found.invariant === invariant).length;
   const counts = INVARIANTS.map((invariant) => [invariant, count(invariant)]);

@@ -3,7 +3,7 @@ import type { RecordContent } from '../../src/records/payment-record.js';
 import type { Records } from '../../src/records/records.js';
 import type { SeenPayment } from '../people/api-client.js';
 
-/** What the records have of one payment. */
+/** One payment in the records. */
 export interface Recorded {
   /** It as it was recorded, once for each time that it is listed; `undefined` if it can't be read. */
   readonly payments: readonly (RecordedPayment | undefined)[];

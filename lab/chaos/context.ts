@@ -4,7 +4,7 @@ import type { Counts } from '../counts.js';
 import type { MerchantManners, PeopleContext, Timeline } from '../people/context.js';
 import type { ObservedPayment } from '../people/observed-payment.js';
 
-/** What people and the killer work with in a chaos run. */
+/** Shared by people and the killer in a chaos run. */
 export interface ChaosContext extends PeopleContext {
   readonly timeline: RealTimeline;
   readonly stack: Stack;
@@ -14,7 +14,7 @@ export interface ChaosContext extends PeopleContext {
   readonly report: (line: string) => void;
 }
 
-/** What people are going to do, in real time. */
+/** Runs people's plans in real time. */
 export class RealTimeline implements Timeline {
   #pending = 0;
   #fail: (reason: unknown) => void = () => undefined;
@@ -69,7 +69,7 @@ export class RealTimeline implements Timeline {
 
 /** The pause before a request that had no answer is repeated, in ms: it doubles up to the second one. */
 const [MIN_PAUSE_MS, MAX_PAUSE_MS] = [200, 2_000];
-/** How often a payment is read until it has its link, in ms. */
+/** The pause between two reads of a payment that has no link yet, in ms. */
 const LINK_PAUSE_MS = 1_000;
 
 /**

@@ -49,7 +49,7 @@ export interface ChaosResult {
    * missing.
    */
   readonly faults: Readonly<Record<string, number>>;
-  /** How often each was broken. */
+  /** Violations of each invariant. */
   readonly invariants: Readonly<Record<Invariant, number>>;
   /** Payments that were put before operators. */
   readonly reviews: number;
@@ -61,7 +61,7 @@ export interface ChaosReport {
   readonly violations: readonly Violation[];
   /** Processes that ended by themselves. */
   readonly collapses: readonly string[];
-  /** What people did, by kind. */
+  /** People's actions, counted by kind. */
   readonly actions: Counts;
 }
 
@@ -74,9 +74,9 @@ const PER_KILL_MS = 5_000;
  * notification that failed twice, at the merchant's and with a worker's death, is tried again after five minutes.
  */
 const DRAIN_MS = 360_000;
-/** How long the recorder may take for the last of them, in ms: it reads open payments every ten seconds. */
+/** The recorder's time limit for the last payments, in ms: it reads open payments every ten seconds. */
 const RECORD_MS = 90_000;
-/** How often to look which payments have not ended, and to report it, in ms. */
+/** The pauses between two looks at the open payments, and between two reports, in ms. */
 const LOOK_MS = 500;
 const REPORT_MS = 10_000;
 
@@ -210,7 +210,7 @@ async function takePayments(
   }
 }
 
-/** What is recorded, once all that has ended is, or has had the time for it. */
+/** Reads the records once they have every ended payment, or once the time for that is over. */
 async function readOnceComplete(
   { records, report }: ChaosContext,
   env: NodeJS.ProcessEnv,

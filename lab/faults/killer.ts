@@ -6,14 +6,14 @@ import type { PlannedKill, PlannedOutage } from '../plan/server-faults.js';
 import { addFaults, readFaults } from '../world/provider-books.js';
 import { chaosFaultRules } from './provider-faults.js';
 
-/** What is killed: a payment's processes, and the records' database. */
+/** A process that is killed: one of a payment's, or the records' database. */
 type Target = PaymentProcess | 'records';
 
-/** How many updates are under way when Temporal is killed, if so many payments are open, and for how long, in ms. */
+/** Updates sent just before Temporal is killed, at most one for each open payment, and their head start in ms. */
 const UPDATES = 12;
 const UNDER_WAY_MS = 25;
 
-/** How often to try to start a process. */
+/** Tries to start a process. */
 const MAX_TRIES = 3;
 
 /**
@@ -21,7 +21,7 @@ const MAX_TRIES = 3;
  * reported, and started again as well.
  */
 export class Killer {
-  /** How often each process was killed. */
+  /** Kills of each process. */
   readonly kills: Record<PaymentProcess, number> = { worker: 0, api: 0, sandbox: 0, temporal: 0 };
   /**
    * The provider's faults, the records' outages, and the updates that were under way when Temporal was killed, by kind.

@@ -70,7 +70,7 @@ const WEBHOOKS: readonly FaultRequest[] = [
   { fault: 'webhookHuge', rate: 0.01, bytes: 200_000 },
 ];
 
-/** What a careful client reads, all the time: undocumented, and nothing is wrong with it. */
+/** Undocumented forms of answers and notifications, all the time: valid, so a careful client reads them. */
 const ODD_FORMS: readonly FaultRequest[] = [
   ...answerForm.options.map((form): FaultRequest => ({ fault: 'oddForm', form, rate: 0.01 })),
   ...notificationForm.options.map((form): FaultRequest => ({ fault: 'webhookOddForm', form, rate: 0.03 })),
@@ -84,7 +84,7 @@ export function faultRules(seed: string | number): FaultRequest[] {
   }));
 }
 
-/** How long the provider answers no question about some payments, in ms: longer than they may stay undecided. */
+/** The provider's silence about some payments, in ms: longer than they may stay undecided. */
 const SILENCE_MS = 30 * HOUR_MS;
 
 /** The provider answers no question about a payment. */

@@ -21,7 +21,7 @@ export type SeenPayment = z.infer<typeof paymentSchema>;
 
 const problemSchema = z.object({ code: z.string(), payment: paymentSchema.optional() });
 
-/** What the API answered; status 0 if the connection broke or there was no answer in time. */
+/** An answer of the API; status 0 if the connection broke or none came in time. */
 export interface ApiAnswer {
   readonly status: number;
   readonly payment?: SeenPayment | undefined;
@@ -32,7 +32,7 @@ export interface ApiAnswer {
 /** Whose API key a call is made with. */
 export type Caller = keyof typeof SECRETS;
 
-/** How long the API may take, in real ms: more than it ever should. */
+/** The API's time limit, in real ms: more than it ever needs. */
 const TIMEOUT_MS = 30_000;
 
 /** Calls the API as its users do. No answer makes it throw. */

@@ -3,7 +3,7 @@ import { seededRandom } from '../plan/seeded-random.js';
 import type { SimulationContext } from './context.js';
 import type { ObservedPayment } from './observed-payment.js';
 
-/** How long the API may take, in real ms. */
+/** The API's time limit, in real ms. */
 const LIMIT_MS = 10_000;
 
 /** Somebody who knows the URL for the provider's notifications, and posts forged ones. */

@@ -9,7 +9,7 @@ import type { ObservedPayment } from './observed-payment.js';
 
 /** Time between two rounds, in ms. */
 const ROUND_MS = 2_000;
-/** How long the API may take, in ms. */
+/** The API's time limit, in ms. */
 const TIMEOUT_MS = 15_000;
 
 const listSchema = z.object({ data: z.array(z.object({ id: z.string() })) });

@@ -12,12 +12,12 @@ export interface Timeline {
   exactly(time: number, act: () => Promise<void> | void): void;
 }
 
-/** What people work with, and how they go about it. */
+/** The tools of people, and their manners. */
 export interface PeopleContext {
   readonly seed: string | number;
   readonly api: ApiClient;
   readonly timeline: Timeline;
-  /** What people did, by kind. */
+  /** People's actions, counted by kind. */
   readonly actions: Counts;
   /** ms since the epoch, simulated or real. */
   readonly now: () => number;
@@ -27,9 +27,9 @@ export interface PeopleContext {
   readonly merchants: MerchantManners;
 }
 
-/** How payers go about a visit. */
+/** A payer's manner of visiting the checkout page. */
 export interface PayerManners {
-  /** How often a payer tries to reach the checkout page, and the pause between two attempts, in ms. */
+  /** Tries to reach the checkout page, and the pause between two of them, in ms. */
   readonly maxTries: number;
   readonly pauseMs: number;
   /** Opens the checkout page. @throws RequestError if it can't be reached */
@@ -41,7 +41,7 @@ export interface PayerManners {
   ) => Promise<void>;
 }
 
-/** How merchants go about their calls. */
+/** A merchant's manner of calling the API. */
 export interface MerchantManners {
   /** Makes one call, or repeats it until there is an answer. */
   readonly call: (record: ObservedPayment, request: () => Promise<ApiAnswer>) => Promise<ApiAnswer>;

@@ -68,7 +68,7 @@ function objectionTo(
   return action !== 'match' && !forced && at + LATE_MS < from ? `${action} was accepted before its time` : undefined;
 }
 
-/** What the provider's books call for; `undefined` while the payment follows its own transaction. */
+/** The decision that the provider's books call for; `undefined` while the payment follows its own transaction. */
 export function rightDecision(
   random: SeededRandom,
   payment: SeenPayment,
@@ -80,7 +80,7 @@ export function rightDecision(
   return isFollowed ? undefined : { action: 'match', transId: entry.transId };
 }
 
-/** What the provider's books call for while a chaos run goes on, and they may change at any moment. */
+/** The decision that the provider's books call for during a chaos run, while they may change at any moment. */
 export function decisionByBooks(
   random: SeededRandom,
   payment: Pick<SeenPayment, 'transId'>,

@@ -9,13 +9,13 @@ import { PAYMENT_EVENT_TYPES } from '../../src/payments/words/payment.js';
 import { type SeededRandom, seededRandom } from '../plan/seeded-random.js';
 import type { BookedStatus } from '../world/provider-books.js';
 
-/** What the API's document says of notifications. */
+/** A notification, as the API documents it. */
 const notificationSchema = paymentEventSchema('payment.succeeded').extend({
   type: z.enum(PAYMENT_EVENT_TYPES),
 });
 type Documented = z.infer<typeof notificationSchema>;
 
-/** What is made use of. */
+/** The fields that the lab uses. */
 interface NotificationBody extends Pick<Documented, 'type' | 'timestamp'> {
   readonly data: Pick<Documented['data'], 'id' | 'status' | 'final' | 'amount' | 'amountPaid' | 'transId'>;
 }
@@ -28,7 +28,7 @@ export interface ReceivedNotification {
   /** Whether the merchant has acknowledged it, as far as the merchant knows. */
   readonly acknowledged: boolean;
   readonly content: NotificationBody;
-  /** What the provider's ledger had at that moment. */
+  /** The payment's transactions in the provider's ledger at that moment. */
   readonly truth: readonly BookedStatus[];
 }
 
@@ -40,7 +40,7 @@ export interface MerchantEndpointOptions {
   readonly truthOf: (paymentId: string) => readonly BookedStatus[];
   readonly onNotification: (notification: ReceivedNotification) => void;
   readonly count: (what: MerchantFault) => void;
-  /** What goes wrong with the `nth` delivery (from 0) of a notification; by default, some of everything. */
+  /** Draws the fault of the `nth` delivery (from 0) of a notification; by default, some of every kind. */
   readonly faultOf?: ((random: SeededRandom, nth: number) => MerchantFault | undefined) | undefined;
 }
 
@@ -68,7 +68,7 @@ const PIECE = Buffer.alloc(64 * 1024, ' ');
 /** 64 MB of nothing, packed small. */
 const BOMB = gzipSync(Buffer.alloc(64 * 1024 * 1024), { level: 1 });
 
-/** What goes wrong after the merchant has acknowledged it. */
+/** Faults that follow the merchant's acknowledgement. */
 const ACKNOWLEDGED: ReadonlySet<MerchantFault> = new Set(['merchantSlow', 'merchantEndless', 'merchantBomb']);
 
 /**

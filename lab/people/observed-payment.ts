@@ -25,7 +25,7 @@ export interface ShownEnd {
   readonly truth: readonly BookedStatus[];
 }
 
-/** What is known of one payment outside of Sanaga: what its merchant asked, and was answered and notified of. */
+/** A payment as people outside Sanaga know it: its merchant's requests, their answers and the notifications. */
 export interface ObservedPayment {
   readonly planned: PlannedPayment;
   /** The API has answered that it has the payment. */
@@ -38,7 +38,7 @@ export interface ObservedPayment {
   link?: string | undefined;
   /** The notifications that the merchant has received, in order. */
   readonly notifications: ReceivedNotification[];
-  /** How often operators have reviewed it. */
+  /** Operators' reviews so far. */
   reviews: number;
   /** When an operator saw it under review, in ms since the epoch. */
   readonly reviewsSeen: number[];

@@ -17,7 +17,7 @@ import type { MadeDecision, ObservedPayment } from './observed-payment.js';
 const ROUND_MS = 3 * HOUR_MS;
 /** Refusals of a right decision after which an operator forces it. */
 const MAX_REFUSALS = 3;
-/** How long after a review starts somebody may meddle with it, in ms. */
+/** Meddlers act within this time of a review's start, in ms. */
 const MEDDLING_MS = 100 * MINUTE_MS;
 
 /**

@@ -117,7 +117,7 @@ const BUTTONS: readonly (readonly [button: Button, share: number])[] = [
 /** A button is pressed within this time after a payment's arrival, in ms. */
 const MAX_PRESS_DELAY_MS = 45 * SECOND_MS;
 
-/** What somebody presses in Temporal's Web UI on a payment. */
+/** Draws who presses what on a payment in Temporal's Web UI. */
 export function planChaosPresses(seed: string | number, id: string): PlannedPress[] {
   const random = seededRandom(seed, 'web UI', id);
   return BUTTONS.filter(([button, share]) => random.chance(button, share)).map(([button]) => ({

@@ -31,7 +31,7 @@ export type PlannedVisit = Visit & { readonly time: VisitTime };
 export const OWNERS = ['shop', 'market'] as const;
 export type Owner = (typeof OWNERS)[number];
 
-/** What a merchant does beside asking for the payment; times in ms after it has asked. */
+/** A merchant's further calls; times in ms after the request for the payment. */
 export interface MerchantHabits {
   /** Sends the request twice at once. */
   readonly twin: boolean;

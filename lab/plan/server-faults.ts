@@ -41,7 +41,7 @@ export interface ServerFaultPlan {
   readonly crashes: readonly Crash[];
 }
 
-/** How often each fault occurs, and for how long. It strikes all payments of that time, however many there are. */
+/** The number and length of each fault. A fault strikes every payment of its time. */
 const SERVER_FAULTS: readonly (readonly [
   kind: ServerFaultKind,
   times: number,

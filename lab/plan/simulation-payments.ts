@@ -75,7 +75,7 @@ const ADDRESSES = [
   'also.paid@example.com',
 ] as const;
 
-/** What a merchant orders: every kind, way and amount that there is, some of them wrong. */
+/** Draws an order: of every kind, way and amount, some of them invalid. */
 function planOrder(random: SeededRandom, users: number): PlannedOrder {
   const way = random.pick<PlannedOrder['way']>('way', [
     [45, 'link'],
@@ -138,7 +138,7 @@ function lifetime(random: SeededRandom): Record<string, unknown> {
   return { expiresIn: `${minutes}m` };
 }
 
-/** What the provider makes of a number; see the sandbox's test numbers. */
+/** Draws a phone number, which decides the outcome; see the sandbox's test numbers. */
 export type NumberFate = 'pays' | 'fails' | 'paysLater' | 'failsLater' | 'stays';
 
 /** A mobile number, most often of a known medium, that the provider brings to the given end. */
@@ -178,7 +178,7 @@ function lastDigits(random: SeededRandom, label: string, fate: NumberFate): stri
   }
 }
 
-/** What the payer of a link is going to do, in order. */
+/** Draws the visits of a link's payer, in order. */
 function planPayer(random: SeededRandom): PlannedVisit[] {
   const afterMs = random.pick('patience', [
     [6, random.between('soon', 1, 9) * MINUTE_MS],
@@ -207,7 +207,7 @@ function planPayer(random: SeededRandom): PlannedVisit[] {
   ]);
 }
 
-/** What somebody presses in Temporal's Web UI on a payment: Cancel of 60 in a thousand, Terminate of 5. */
+/** Draws who presses what in Temporal's Web UI: of a thousand payments, Cancel on 60, Terminate on 5. */
 export function planPresses(seed: string | number, id: string): PlannedPress[] {
   const random = seededRandom(seed, 'web UI', id);
   const moment = (label: string) =>

@@ -14,10 +14,10 @@ import type { SimulationOptions } from './set-up.js';
 export interface SimulationResult {
   readonly payments: number;
   readonly seed: string | number;
-  /** How often each kind of fault struck. */
+  /** Faults that struck, counted by kind. */
   readonly faults: Readonly<Record<string, number>>;
   readonly crashes: Readonly<Record<string, number>>;
-  /** How often each was broken. */
+  /** Violations of each invariant. */
   readonly invariants: Readonly<Record<Invariant, number>>;
   /** Payments that were put before operators. */
   readonly reviews: number;
@@ -27,7 +27,7 @@ export interface SimulationResult {
 export interface SimulationReport {
   readonly result: SimulationResult;
   readonly violations: readonly Violation[];
-  /** What people did, by kind, and how payments ended. */
+  /** People's actions and payments' ends, counted by kind. */
   readonly actions: Readonly<Record<string, number>>;
   /** Digest of how the provider answered the first request for each payment: two runs of a seed agree in it. */
   readonly digest: string;
@@ -115,7 +115,7 @@ function sum(all: readonly Counts[]): Record<string, number> {
   return total.toJSON();
 }
 
-/** What happened in a simulation, as tables for a terminal. */
+/** Formats a report as tables for a terminal. */
 export function describeReport({ result, actions, digest }: SimulationReport): string {
   const { faults, crashes, invariants } = result;
   return [

@@ -13,7 +13,7 @@ export interface WorldResult {
   readonly violations: readonly Violation[];
   readonly faults: Counts;
   readonly crashes: Counts;
-  /** What people did, by kind, and how payments ended. */
+  /** People's actions and payments' ends, counted by kind. */
   readonly actions: Counts;
   /** Payments that were put before operators. */
   readonly reviews: number;
@@ -21,15 +21,15 @@ export interface WorldResult {
   readonly digest: string;
 }
 
-/** What the sandbox is to do within each stretch of this length, in ms, is done together at its end. */
+/** The sandbox acts at ticks of this length, in ms. */
 const STEP_MS = 30 * SECOND_MS;
 /** Requests of people under way at a time. */
 const MAX_IN_FLIGHT = 32;
-/** How often to look which payments have not ended, in ms. */
+/** The time between two looks at the open payments, in ms. */
 const LOOK_MS = 3 * HOUR_MS;
-/** How long an outcome that a person had to decide is checked against the provider's books, and an hour more, in ms. */
+/** Sanaga checks a person's decision against the provider's books for a day; an hour more to be sure. In ms. */
 const CHECKED_FOR_MS = DAY_MS + HOUR_MS;
-/** How long payments may take to end after the last one's arrival, in ms. */
+/** Payments end within this time of the last arrival, in ms. */
 const DRAIN_MS = 9 * DAY_MS;
 
 /**

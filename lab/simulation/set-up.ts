@@ -23,7 +23,7 @@ import { PlannedTimeline } from '../world/simulated-time.js';
 import { type SimulatedWorld, startSimulatedWorld } from '../world/simulated-world.js';
 import type { WrapActivities } from '../world/worker.js';
 
-/** What a simulation is made of; the same seed gives the same faults. */
+/** The size of a simulation and its seed: the same seed gives the same faults. */
 export interface SimulationOptions {
   readonly payments: number;
   readonly seed: string | number;
@@ -36,11 +36,11 @@ export interface SimulationOptions {
   readonly report?: ((line: string) => void) | undefined;
 }
 
-/** What people do is put off to ticks of this length, in ms. */
+/** People act at ticks of this length, in ms. */
 const TICK_MS = 10 * MINUTE_MS;
 /** One attack with forged notifications for so many payments. */
 const PAYMENTS_PER_ATTACK = 8;
-/** How long the checkout page may take, in real ms. */
+/** The checkout page's time limit, in real ms. */
 const PAGE_TIMEOUT_MS = 10_000;
 
 /** A simulated world with everybody in it, and all that they are going to do. */

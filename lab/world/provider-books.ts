@@ -86,7 +86,7 @@ export async function readBooks(sandboxUrl: string, externalId?: string): Promis
   return { transactions, posts };
 }
 
-/** How often each fault has struck since the provider's process began. @throws RequestError */
+/** Counts the faults that have struck since the provider's process began, by kind. @throws RequestError */
 export async function readFaults(sandboxUrl: string): Promise<Record<string, number>> {
   return totalsSchema.parse(await got(`${sandboxUrl}/_sandbox/faults`, ONCE).json()).totals;
 }

@@ -33,7 +33,7 @@ export class SimulatedTime {
   #known: { readonly time: number; readonly tick: number } | undefined;
   #asking: Promise<number> = Promise.resolve(0);
   #queued: Promise<number> | undefined;
-  /** How often the time was asked for. The provider does with each request: while it does, something goes on. */
+  /** Counts questions for the time. The provider asks at each request, so a growing count shows progress. */
   #questions = 0;
 
   constructor(

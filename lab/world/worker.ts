@@ -152,7 +152,7 @@ export function workerChild(
       child = undefined;
     },
     async kill() {
-      // One that isn't ready has taken nothing on yet, so that there is nothing in the middle of which to end it.
+      // A worker that isn't ready has no task yet that could be interrupted.
       if (child === undefined || !isReady || hasEnded(child)) return false;
       isReady = false;
       const ended = once(child, 'exit');

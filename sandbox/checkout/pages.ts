@@ -33,7 +33,7 @@ ${refresh && html`<meta http-equiv="refresh" content="${refresh.seconds}; url=${
 </html>
 `.text;
 
-/** How often the page of a pending payment reloads. */
+/** The page of a pending payment reloads after this. */
 const REFRESH_SECONDS = 3;
 
 const icon = (paths: string): Html =>
@@ -69,7 +69,7 @@ const card = (state: State): Html => html`
   ${state.actions}
 </section>`;
 
-/** What a receipt shows besides the summary. */
+/** A receipt's lines besides the summary. */
 export interface Receipt {
   readonly medium?: string | undefined;
   readonly financialTransId?: string | undefined;

@@ -9,14 +9,14 @@ import { page } from './pages.js';
 import { type CheckoutSummary, factList } from './summary.js';
 import type { Failure, FormError, Texts } from './texts.js';
 
-/** What the payer entered, shown again beside an error and after a decline. */
+/** The payer's input, shown again beside an error and after a decline. */
 export interface FormValues {
   readonly phone: string;
   readonly medium: string;
   readonly email: string;
 }
 
-/** What is wrong, by field; `form` is for errors of no field. */
+/** Errors by field; `form` is for errors of no field. */
 export interface FormErrors {
   readonly phone?: FormError;
   readonly medium?: FormError;
@@ -48,7 +48,7 @@ type Reading =
   | { readonly kind: 'withdraw'; readonly attempt: number }
   | { readonly kind: 'wrong'; readonly errors: FormErrors; readonly values: FormValues };
 
-/** What people type between the digits of a number. */
+/** Separators that people type between the digits of a number. */
 const SEPARATORS = /[\s.()-]/g;
 
 /**

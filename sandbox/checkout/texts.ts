@@ -1,6 +1,6 @@
 import type { TestDigit } from '../test-outcome.js';
 
-/** What a payer may have to correct in the form. */
+/** Mistakes in the form that a payer can correct. */
 export type FormError =
   | 'noAction'
   | 'unreadable'

@@ -59,7 +59,7 @@ export class FaultInjector {
   readonly #seed: string | number;
   #active: ActiveRule[] = [];
   #added = 0;
-  /** How often each kind of fault was applied, including by rules that have ended. */
+  /** Faults applied, counted by kind, also those of rules that have ended. */
   readonly totals = new Map<FaultKind, number>();
 
   constructor({ clock, seed }: { clock: Clock; seed: string | number }) {

@@ -161,7 +161,7 @@ export type WebhookFault = z.infer<typeof webhookFault>;
 export type FaultRule = z.infer<typeof anyFault>;
 export type FaultRequest = z.input<typeof anyFault>;
 export type FaultKind = FaultRule['fault'];
-/** What a fault can apply to: the requests to an endpoint, or notifications. */
+/** The target of a fault: the requests to an endpoint, or notifications. */
 export type Target = EndpointName | 'webhook';
 
 const LISTS: readonly Target[] = ['transaction', 'search'];

@@ -34,7 +34,7 @@ const ANSWERS = {
     await pause(1);
     response.end();
   },
-  /** The end of the connection is that of the body, as in HTTP/1.0. */
+  /** The body ends with the connection, as in HTTP/1.0. */
   untilClose: (response: Response, json: string) => {
     response.shouldKeepAlive = false;
     response.useChunkedEncodingByDefault = false;

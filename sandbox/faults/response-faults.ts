@@ -3,7 +3,7 @@ import { type EndpointResponse, LOW_BALANCE } from '../endpoints/endpoint.js';
 import type { ResponseFault } from './fault-rule.js';
 import { type AnswerForm, sendAnswer } from './odd-forms.js';
 
-/** What a client gets. Delays are real time, since a client waits in real time whatever the sandbox's clock. */
+/** A reply to a client. Delays are real time, since a client waits in real time whatever the sandbox's clock. */
 export type Reply =
   | { readonly kind: 'json'; readonly response: EndpointResponse; readonly delayMs: number }
   | { readonly kind: 'oddForm'; readonly response: EndpointResponse; readonly form: AnswerForm }
