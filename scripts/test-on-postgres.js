@@ -11,7 +11,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const { startPostgres } = await import('../build/bench/servers/postgres.js');
-const { buildTemporalServer, startTemporalOnPostgres } = await import('../build/bench/servers/temporal-on-postgres.js');
+const { buildTemporalServer, deployedDynamicConfig, startTemporalOnPostgres } = await import(
+  '../build/bench/servers/temporal-on-postgres.js'
+);
 
 const TESTS = ['test/e2e/payments.test.ts', 'test/e2e/merchants.test.ts'];
 
@@ -25,7 +27,12 @@ const awake = setInterval(() => undefined, 1_000);
 try {
   const postgres = await startPostgres();
   servers.unshift(postgres);
-  const temporal = await startTemporalOnPostgres(programs, postgres, join(folder, 'temporal.log'));
+  const temporal = await startTemporalOnPostgres(
+    programs,
+    postgres,
+    join(folder, 'temporal.log'),
+    await deployedDynamicConfig('.'),
+  );
   servers.unshift(temporal);
   say(`temporal server: ${temporal.target.address}, on ${postgres.url('temporal')}`);
   const given = process.argv.slice(2);
