@@ -12,7 +12,7 @@ import { ApiError } from '../http/problem.js';
 import type { Shutdown } from '../http/server.js';
 import { toPayment } from '../payments/views/to-payment.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
-import { orphaned } from '../records/payment-record.js';
+import { inReviewUnlessFinal } from '../records/payment-record.js';
 import { grpcErrorOf } from '../temporal/connection.js';
 import { inputOfRun, isUntakenRun } from '../temporal/run-start.js';
 import { paymentSearchAttributes } from '../temporal/search-attributes.js';
@@ -198,7 +198,7 @@ export async function currentState(
   } catch (error) {
     if (!(error instanceof WorkflowFailedError)) throw error;
     const last = await lastState(context, found, limitMs);
-    return { ...last, payment: orphaned(last.payment) };
+    return { ...last, payment: inReviewUnlessFinal(last.payment) };
   }
 }
 

@@ -6,7 +6,7 @@ import type { Payment, PaymentSummary, RecordedSummary } from '../payments/words
 import type { PaymentId } from '../payments/words/payment-id.js';
 import { RecordsUnavailableError } from '../records/database.js';
 import { type ListedRun, listRuns } from '../records/list-runs.js';
-import { orphaned, type PaymentRecord } from '../records/payment-record.js';
+import { inReviewUnlessFinal, type PaymentRecord } from '../records/payment-record.js';
 import { memoSchema } from './find-payment.js';
 import { listOldestFirst } from './oldest-first.js';
 import { compareNewest, compareOldest, type Place } from './places.js';
@@ -190,7 +190,7 @@ function recordedSummary({ fee, revenue, medium, failureCode, reason, updatedAt 
 
 function toEntry(record: PaymentRecord): Entry {
   const { id, merchant, indexed, content } = record;
-  const payment = content && (isOver(record) ? content.payment : orphaned(content.payment));
+  const payment = content && (isOver(record) ? content.payment : inReviewUnlessFinal(content.payment));
   return {
     id,
     merchant,

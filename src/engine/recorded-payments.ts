@@ -2,7 +2,7 @@ import { Gauge, type Registry } from 'prom-client';
 import { recordsUnavailable, recordUnreadable } from '../http/problem.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
 import { RecordsUnavailableError } from '../records/database.js';
-import { orphaned, type PaymentRecord, type RecordContent } from '../records/payment-record.js';
+import { inReviewUnlessFinal, type PaymentRecord, type RecordContent } from '../records/payment-record.js';
 import type { Records } from '../records/records.js';
 
 /** What reading the records needs. */
@@ -70,7 +70,7 @@ export function recordedContent({ id, record }: RecordedPayment): RecordContent 
       { paymentId: id },
     );
   }
-  return isOver(record) ? content : { ...content, payment: orphaned(content.payment) };
+  return isOver(record) ? content : { ...content, payment: inReviewUnlessFinal(content.payment) };
 }
 
 /** Whether its workflow has come to its end. It was open when it was recorded if Temporal has lost it since. */

@@ -41,7 +41,7 @@ const MIGRATIONS = fileURLToPath(new URL('./migrations', import.meta.url));
 /** What a query can be given. */
 export type SqlValue = string | number | boolean | Date | Buffer | null | readonly string[] | readonly Buffer[];
 
-/** A row as PostgreSQL gives it. */
+/** A row with its columns in camel case, and without those that are null. A bigint is text. */
 export type Row = Readonly<Record<string, unknown>>;
 
 /** A query within a transaction, or by itself. */
@@ -203,8 +203,17 @@ async function withinLimit<T>(ask: () => Promise<T>): Promise<T> {
 function queryOf(connection: pg.Pool | pg.Client | pg.PoolClient): Query {
   return async (text, values = []) => {
     const { rows } = await answered(() => connection.query<Record<string, unknown>>(text, [...values]));
-    return rows;
+    return rows.map(toRow);
   };
+}
+
+function toRow(columns: Readonly<Record<string, unknown>>): Row {
+  const known = Object.entries(columns).filter(([, value]) => value !== null);
+  return Object.fromEntries(known.map(([name, value]) => [camelCased(name), value]));
+}
+
+function camelCased(name: string): string {
+  return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /**

@@ -59,7 +59,7 @@ export async function paymentsOfDay(
   for (let after = '', isMore = true; isMore; ) {
     const rows = await records.runsCreated(from, before, after, ROWS_PER_QUERY);
     onProgress();
-    for (const run of rows) if (!inTemporal.has(run.id)) latest.set(run.id, toRunOfDay(orphanedIfOpen(run)));
+    for (const run of rows) if (!inTemporal.has(run.id)) latest.set(run.id, toRunOfDay(inReviewIfOpen(run)));
     forgetLater(latest, held);
     after = rows.at(-1)?.id ?? after;
     isMore = rows.length === ROWS_PER_QUERY;
@@ -87,7 +87,7 @@ export async function paymentsWith(client: Client, records: Records, ids: readon
     const latest = new Map<PaymentId, PaymentRun>();
     for await (const { runs } of listRuns(client, runsOf(some))) for (const run of runs) keepLatest(latest, run);
     const forgotten = some.filter((id) => !latest.has(id));
-    for (const run of await records.runsOf(forgotten)) latest.set(run.id, orphanedIfOpen(run));
+    for (const run of await records.runsOf(forgotten)) latest.set(run.id, inReviewIfOpen(run));
     found.push(...[...latest.values()].map(toDayPayment));
   }
   return found;
@@ -107,7 +107,7 @@ function keepLatest<Run extends Pick<PaymentRun, 'id' | 'startedAt' | 'closedAt'
 }
 
 /** A payment that was open when it was recorded, and that Temporal has lost since, needs a person. */
-function orphanedIfOpen(run: PaymentRun): PaymentRun {
+function inReviewIfOpen(run: PaymentRun): PaymentRun {
   if (run.closedAt !== undefined || run.indexed.final) return run;
   return { ...run, indexed: { ...run.indexed, status: 'REVIEW' } };
 }

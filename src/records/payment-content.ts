@@ -5,7 +5,7 @@ import { toPayment } from '../payments/views/to-payment.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
 import { rejectionOf } from '../payments/words/payment-state.js';
 import type { RecordCipher } from './cipher.js';
-import { type KeptPayment, orphaned, type RecordContent } from './payment-record.js';
+import { inReviewUnlessFinal, type KeptPayment, type RecordContent } from './payment-record.js';
 import { damaged } from './versioned-json.js';
 
 const { state, timeline } = stateSchemas();
@@ -43,7 +43,7 @@ export class PaymentContents {
       const payment = toPayment(kept.state);
       return {
         ...kept,
-        payment: stopped ? orphaned(payment) : payment,
+        payment: stopped ? inReviewUnlessFinal(payment) : payment,
         rejection: rejectionOf(kept.state),
       };
     } catch (error) {

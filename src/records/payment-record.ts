@@ -94,7 +94,7 @@ function anonymous(order: PaymentOrder): PaymentOrder {
 }
 
 /** A payment whose workflow was stopped, or is gone, does nothing more: without an outcome, a person must look. */
-export function orphaned(payment: Payment): Payment {
+export function inReviewUnlessFinal(payment: Payment): Payment {
   if (payment.final) return payment;
   return { ...payment, status: 'REVIEW', reason: 'The payment was stopped before its outcome was known' };
 }

@@ -8,7 +8,7 @@ import { inputOfRun } from '../temporal/run-start.js';
 import { type EndedPayment, OF_ENDED, type PaymentInput, recordQuery, startState } from '../workflows/messages.js';
 import { endedPayment, mustRead, paymentInput } from '../workflows/schemas.js';
 import { called, type ListedRun } from './list-runs.js';
-import { orphaned, type RecordContent } from './payment-record.js';
+import { inReviewUnlessFinal, type RecordContent } from './payment-record.js';
 
 /** Reading what payments' runs have left, for the recorder. */
 
@@ -31,7 +31,7 @@ export async function readRun(client: Client, run: ListedRun, stop?: AbortSignal
       ...ended,
       requestId,
       fingerprint,
-      payment: run.stopped ? orphaned(ended.payment) : ended.payment,
+      payment: run.stopped ? inReviewUnlessFinal(ended.payment) : ended.payment,
     }
   );
 }

@@ -148,10 +148,13 @@ class Recorder {
     return true;
   }
 
-  /** Records the next window of ends. @returns whether another is to follow at once */
+  /** Records the ends since the last look, or the next window of them. @returns whether another is to follow at once */
   async #recordEnded(now: number, stop: AbortSignal): Promise<boolean> {
-    if (now < this.#overlapAgainAt) return await this.#recordLatest(now, stop);
-
+    if (now < this.#overlapAgainAt) {
+      const latest = endedBetween(this.#lookedUntil - this.#pace.soonMs, now);
+      if ((await this.#recordAll(latest, now, stop)) !== undefined) this.#lookedUntil = now;
+      return false;
+    }
     const from = this.#recordedUntil ?? (await this.#oldest(now, stop));
     const to = Math.min(now, from + this.#widthMs);
     const count = await this.#recordAll(endedBetween(from, to), now, stop);
@@ -164,14 +167,6 @@ class Recorder {
     this.#widthMs = widened(this.#widthMs, count);
     if (to < now) return true;
     this.#overlapAgainAt = now + this.#pace.overlapEveryMs;
-    return false;
-  }
-
-  /** Records the ends since the last look. */
-  async #recordLatest(now: number, stop: AbortSignal): Promise<false> {
-    const from = this.#lookedUntil - this.#pace.soonMs;
-    const count = await this.#recordAll(endedBetween(from, now), now, stop);
-    if (count !== undefined) this.#lookedUntil = now;
     return false;
   }
 
@@ -221,27 +216,21 @@ class Recorder {
   }
 
   /**
-   * Writes payments together. One that the database won't have must not keep out all others: each is then tried by
-   * itself.
+   * Writes payments together. One that the database won't have must not keep out the others: each is tried by itself.
    */
   async #write(records: readonly NewRecord[]): Promise<void> {
     try {
       await this.#records.write(records);
     } catch (error) {
       if (error instanceof RecordsUnavailableError) throw error;
-      for (const record of records) await this.#writeOne(record);
-    }
-  }
-
-  async #writeOne(record: NewRecord): Promise<void> {
-    try {
-      await this.#records.write([record]);
-    } catch (error) {
-      if (error instanceof RecordsUnavailableError) throw error;
-      this.#logger.error(
-        { err: error, paymentId: record.id },
-        "a payment can't be recorded; it is tried again every hour, until Temporal deletes it and its key no longer holds",
-      );
+      const [record, ...more] = records;
+      if (more.length > 0) for (const one of records) await this.#write([one]);
+      else {
+        this.#logger.error(
+          { err: error, paymentId: record?.id },
+          "a payment can't be recorded; it is tried again every hour, until Temporal deletes it and its key no longer holds",
+        );
+      }
     }
   }
 

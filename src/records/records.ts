@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { z } from 'zod';
 import type { Payment, PaymentEventType } from '../payments/words/payment.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
 import type { Encryption } from '../temporal/encryption.js';
@@ -28,10 +29,7 @@ export interface RecordedEvent {
 }
 
 /** How far the recorder has come. */
-export interface RecorderState {
-  /** All payments that ended before this are recorded, in ms since the epoch; `undefined` before its first round. */
-  readonly recordedUntil: number | undefined;
-}
+export type RecorderState = z.infer<typeof recorderRow>;
 
 /** Payments that are read at once to be erased: one payer can have thousands. */
 const ERASED_AT_ONCE = 50;
@@ -116,9 +114,9 @@ export class Records {
     const rows = await this.database.query(text, values);
     return await Promise.all(
       rows.map(async (given) => {
-        const { content, payment_id: paymentId, stopped, ...event } = eventRow.parse(given);
-        const opened = await this.#contents.open(paymentId, stopped, content);
-        return { ...event, paymentId, payment: opened?.payment };
+        const { content, stopped, ...event } = eventRow.parse(given);
+        const opened = await this.#contents.open(event.paymentId, stopped, content);
+        return { ...event, payment: opened?.payment };
       }),
     );
   }
@@ -139,7 +137,7 @@ export class Records {
 
   /** Those of the payments that are recorded, without their content. */
   async runsOf(ids: readonly PaymentId[]): Promise<PaymentRun[]> {
-    const rows = await this.database.query(`SELECT ${RUN_COLUMNS} FROM payments WHERE id = ANY($1)`, [ids]);
+    const rows = await this.database.query(`SELECT ${RUN_COLUMNS.join()} FROM payments WHERE id = ANY($1)`, [ids]);
     return rows.map(toRun);
   }
 
@@ -151,7 +149,7 @@ export class Records {
    */
   async runsCreated(from: number, before: number, after: string, limit: number): Promise<PaymentRun[]> {
     const rows = await this.database.query(
-      `SELECT ${RUN_COLUMNS} FROM payments WHERE created_at >= $1 AND created_at < $2 AND id > $3
+      `SELECT ${RUN_COLUMNS.join()} FROM payments WHERE created_at >= $1 AND created_at < $2 AND id > $3
        ORDER BY id LIMIT $4`,
       [new Date(from), new Date(before), after, limit],
     );
@@ -160,7 +158,7 @@ export class Records {
 
   async recorderState(): Promise<RecorderState> {
     const [row = {}] = await this.database.query('SELECT recorded_until FROM recorder');
-    return toRecorderState(row);
+    return recorderRow.parse(row);
   }
 
   /**
@@ -174,7 +172,7 @@ export class Records {
         WHERE holder IS NULL OR holder = $1 OR held_until <= now() RETURNING recorded_until`,
       [holder, forMs],
     );
-    return row && toRecorderState(row);
+    return row && recorderRow.parse(row);
   }
 
   /** Gives the lease back, so that another recorder needn't wait for its end. */
@@ -239,7 +237,7 @@ export class Records {
     // Without the key, it isn't known what else would be lost with the personal data.
     if (content === undefined) {
       throw new MissingKeyError(
-        `Nothing was erased: ${id} can't be read with the keys in ENCRYPTION_KEYS. Add the key that it was written with, after the present one, and erase again.`,
+        `Nothing was erased: ${id} can't be read, and the log says why. If the encryption key that it was written with is missing, add that to ENCRYPTION_KEYS, after the present one, and erase again.`,
       );
     }
     await query("UPDATE payments SET content = $2, user_id = NULL, payers = '{}', erased_at = now() WHERE id = $1", [
@@ -251,15 +249,11 @@ export class Records {
 
   async #toRecord(row: Row): Promise<PaymentRecord> {
     const run = toRun(row);
-    const { erased_at: erasedAt, content } = contentRow.parse(row);
+    const { erasedAt, content } = contentRow.parse(row);
     return {
       ...run,
       isErased: erasedAt !== undefined,
       content: await this.#contents.open(run.id, run.stopped, content),
     };
   }
-}
-
-function toRecorderState(row: Row): RecorderState {
-  return { recordedUntil: recorderRow.parse(row).recorded_until };
 }

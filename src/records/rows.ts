@@ -4,13 +4,11 @@ import { PAYMENT_KINDS, type PaymentId, type TransId } from '../payments/words/p
 import type { Row } from './database.js';
 import type { PaymentRun } from './payment-record.js';
 
-/** What PostgreSQL gives of payments and events: a bigint as text, and null for what isn't there. */
+/** Rows of payments and events. */
 
-const optional = <Schema extends z.ZodType>(schema: Schema) =>
-  schema.nullable().transform((value) => value ?? undefined);
 const ms = z.date().transform((date) => date.getTime());
 const paymentId = z.string().transform((text) => text as PaymentId);
-const content = optional(z.instanceof(Buffer));
+const content = z.instanceof(Buffer).optional();
 
 const runRow = z.object({
   id: paymentId,
@@ -19,46 +17,35 @@ const runRow = z.object({
   status: z.enum(PAYMENT_STATUSES),
   final: z.boolean(),
   amount: z.coerce.number(),
-  amount_paid: optional(z.coerce.number()),
-  trans_id: optional(z.string().transform((text) => text as TransId)),
-  external_id: optional(z.string()),
-  user_id: optional(z.string()),
-  created_at: ms,
-  run_id: z.string(),
-  run_started_at: ms,
-  closed_at: optional(ms),
+  amountPaid: z.coerce.number().optional(),
+  transId: z
+    .string()
+    .transform((text) => text as TransId)
+    .optional(),
+  externalId: z.string().optional(),
+  userId: z.string().optional(),
+  createdAt: ms,
+  runId: z.string(),
+  runStartedAt: ms,
+  closedAt: ms.optional(),
   stopped: z.boolean(),
 });
 
 /** The columns of a run. */
-export const RUN_COLUMNS = Object.keys(runRow.shape).join(', ');
+export const RUN_COLUMNS = Object.keys(runRow.shape).map(toColumn);
 
-export function toRun(given: Row): PaymentRun {
-  const row = runRow.parse(given);
-  const { id, merchant, kind, status, final, amount, stopped } = row;
-  return {
-    id,
-    merchant,
-    indexed: {
-      kind,
-      status,
-      final,
-      amount,
-      amountPaid: row.amount_paid,
-      transId: row.trans_id,
-      externalId: row.external_id,
-      userId: row.user_id,
-      createdAt: row.created_at,
-    },
-    runId: row.run_id,
-    startedAt: row.run_started_at,
-    closedAt: row.closed_at,
-    stopped,
-  };
+/** The name that a field has in SQL: `created_at` for `createdAt`. */
+export function toColumn(field: string): string {
+  return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+export function toRun(row: Row): PaymentRun {
+  const { id, merchant, runId, runStartedAt: startedAt, closedAt, stopped, ...indexed } = runRow.parse(row);
+  return { id, merchant, indexed, runId, startedAt, closedAt, stopped };
 }
 
 /** The rest of a payment's row. */
-export const contentRow = z.object({ content, erased_at: optional(z.date()) });
+export const contentRow = z.object({ content, erasedAt: z.date().optional() });
 
 export const eventRow = z.object({
   position: z.coerce.number(),
@@ -66,21 +53,25 @@ export const eventRow = z.object({
   type: z.enum(PAYMENT_EVENT_TYPES),
   merchant: z.string(),
   at: ms,
-  payment_id: paymentId,
+  paymentId,
   stopped: z.boolean(),
   content,
 });
 
-export const recorderRow = z.object({ recorded_until: optional(ms) });
+/** How far the recorder has come. */
+export const recorderRow = z.object({
+  /** All payments that ended before this are recorded, in ms since the epoch; `undefined` before its first round. */
+  recordedUntil: ms.optional(),
+});
 
 /** What tells whether a run is recorded as it is. */
 export const knownRow = z.object({
   id: z.string(),
-  created_at: ms,
-  run_id: z.string(),
-  run_started_at: ms,
-  closed_at: optional(ms),
+  createdAt: ms,
+  runId: z.string(),
+  runStartedAt: ms,
+  closedAt: ms.optional(),
   status: z.string(),
-  recorded_at: ms,
+  recordedAt: ms,
   unread: z.boolean(),
 });

@@ -69,7 +69,7 @@ export class Statements {
     const text = 'SELECT balance, asked_at FROM balances WHERE day = $1 AND service = $2';
     const [row] = await this.database.query(text, [day, service]);
     if (row === undefined) return undefined;
-    const { balance, asked_at: askedAt } = balanceRow.parse(row);
+    const { balance, askedAt } = balanceRow.parse(row);
     return { balance, asOf: askedAt.toISOString() };
   }
 
@@ -105,7 +105,7 @@ export class Statements {
       const [known] = await query(`SELECT ${SUMMARY} FROM statements WHERE run_id = $1`, [runId]);
       if (known !== undefined) return toSummary(known);
       const [last] = await query('SELECT max(version) AS version FROM statements WHERE day = $1', [day]);
-      const statement = make((lastRow.parse(last).version ?? 0) + 1);
+      const statement = make(lastRow.parse(last).version + 1);
       const { version, madeAt, complete, payments, differences } = statement;
       const [made = {}] = await query(
         `INSERT INTO statements (day, version, run_id, made_at, complete, payments, differences)
@@ -162,12 +162,12 @@ export class Statements {
         [day, version ?? null],
       );
       const found = row && foundRow.parse(row);
-      return found && (await this.#opened.get(found.run_id, () => this.#read(found)));
+      return found && (await this.#opened.get(found.runId, () => this.#read(found)));
     });
   }
 
   /** Reads a statement piece by piece. Others have their turn between two. */
-  async #read({ run_id: runId, ...counts }: z.infer<typeof foundRow>): Promise<Statement> {
+  async #read({ runId, ...counts }: z.infer<typeof foundRow>): Promise<Statement> {
     const text = 'SELECT content FROM statement_pieces WHERE run_id = $1 ORDER BY number';
     const [first, ...further] = (await this.database.query(text, [runId])).map((row) => contentRow.parse(row).content);
     if (first === undefined) throw incomplete();
@@ -192,20 +192,20 @@ function incomplete(): UnreadableRecordError {
 const SUMMARY = 'day, version, made_at, complete, payments, differences';
 
 const contentRow = z.object({ content: z.instanceof(Buffer) });
-const foundRow = z.object({ run_id: z.string(), payments: z.number(), differences: z.number() });
-const balanceRow = z.object({ balance: z.coerce.number(), asked_at: z.date() });
+const foundRow = z.object({ runId: z.string(), payments: z.number(), differences: z.number() });
+const balanceRow = z.object({ balance: z.coerce.number(), askedAt: z.date() });
 const dueRow = z.object({ since: z.date() });
-const lastRow = z.object({ version: z.number().nullable() });
+const lastRow = z.object({ version: z.number().default(0) });
 const summaryRow = z.object({
   day: z.string(),
   version: z.number(),
-  made_at: z.date(),
+  madeAt: z.date(),
   complete: z.boolean(),
   payments: z.number(),
   differences: z.number(),
 });
 
 function toSummary(row: Row): StatementSummary {
-  const { day: date, made_at: madeAt, ...rest } = summaryRow.parse(row);
+  const { day: date, madeAt, ...rest } = summaryRow.parse(row);
   return { date, madeAt: madeAt.toISOString(), ...rest };
 }

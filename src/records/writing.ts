@@ -6,7 +6,7 @@ import type { Query, SqlValue } from './database.js';
 import type { Payers } from './payers.js';
 import type { PaymentContents } from './payment-content.js';
 import { type NewRecord, type PaymentRun, referenceOf, withoutPayer } from './payment-record.js';
-import { knownRow } from './rows.js';
+import { knownRow, RUN_COLUMNS, toColumn } from './rows.js';
 
 /** Which runs the recorder has to write, and writing them. */
 
@@ -31,7 +31,7 @@ export async function missingAmong<Run extends PaymentRun>(
   return runs.filter((run) => {
     const row = known.get(run.id);
     if (row === undefined) return true;
-    if (row.created_at === run.indexed.createdAt || row.status !== 'SUCCESSFUL') return isMissing(run, row, again);
+    if (row.createdAt === run.indexed.createdAt || row.status !== 'SUCCESSFUL') return isMissing(run, row, again);
     logger.error(
       { paymentId: run.id },
       'a payment was made under the key of one that was paid long ago, while the records were away or off; the first stays recorded, and this one is not',
@@ -41,12 +41,12 @@ export async function missingAmong<Run extends PaymentRun>(
 }
 
 function isMissing(run: PaymentRun, row: z.infer<typeof knownRow>, again: number): boolean {
-  const { closed_at: closedAt } = row;
+  const { closedAt } = row;
   // Temporal, restored from a backup, has runs end again. What was stopped then is less than what it had come to
   // before.
   if (isLater(run.closedAt, closedAt) && !run.stopped) return true;
-  if (row.run_id !== run.runId) return row.run_started_at <= run.startedAt && !isLater(closedAt, run.closedAt);
-  const isOld = row.recorded_at < again;
+  if (row.runId !== run.runId) return row.runStartedAt <= run.startedAt && !isLater(closedAt, run.closedAt);
+  const isOld = row.recordedAt < again;
   if (closedAt !== undefined) return row.unread && isOld;
   return run.closedAt !== undefined || run.indexed.status !== row.status || isOld;
 }
@@ -77,7 +77,7 @@ export class RecordWriter {
       records.map(async (record) => {
         const isErased = erased.has(record.id);
         const payers = isErased ? [] : await this.payers.hashesOf(record, presentKey);
-        return { ...(await this.#toRow(record)), payers, erased_at: isErased ? 'now' : null };
+        return { ...(await this.#toRow(record)), payers, erasedAt: isErased ? 'now' : undefined };
       }),
     );
     await insertPayments(query, rows);
@@ -87,26 +87,18 @@ export class RecordWriter {
   /** The columns of a payment but for its payer's. PostgreSQL takes the text `now` for the time of the transaction. */
   async #toRow(record: NewRecord) {
     const { id, merchant, indexed, runId, startedAt, closedAt, stopped, content } = record;
-    const { kind, status, final, amount, amountPaid, transId, externalId, userId, createdAt } = indexed;
     return {
+      ...indexed,
       id,
       merchant,
-      kind,
-      status,
-      final,
-      amount,
-      amount_paid: amountPaid ?? null,
-      trans_id: transId ?? null,
-      financial_trans_id: (content && referenceOf(content)) ?? null,
-      external_id: externalId ?? null,
-      user_id: userId ?? null,
-      created_at: new Date(createdAt),
-      run_id: runId,
-      run_started_at: new Date(startedAt),
-      closed_at: closedAt === undefined ? null : new Date(closedAt),
+      financialTransId: content && referenceOf(content),
+      createdAt: new Date(indexed.createdAt),
+      runId,
+      runStartedAt: new Date(startedAt),
+      closedAt: closedAt === undefined ? undefined : new Date(closedAt),
       stopped,
-      content: content === undefined ? null : await this.contents.seal(content),
-      recorded_at: 'now',
+      content: content && (await this.contents.seal(content)),
+      recordedAt: 'now',
     };
   }
 }
@@ -125,18 +117,24 @@ function distinct(records: readonly NewRecord[]): readonly (readonly NewRecord[]
   return groups.map((group) => [...group.values()]);
 }
 
+const COLUMNS = [...RUN_COLUMNS, 'financial_trans_id', 'payers', 'content', 'erased_at', 'recorded_at'];
+
 /** Columns that another run of a payment leaves as they are. */
 const KEPT = ['id', 'merchant', 'erased_at'];
+const CHANGES = COLUMNS.filter((column) => !KEPT.includes(column)).map((column) => `${column} = excluded.${column}`);
 
 /** Inserts payments; of one that is there, the run that {@link missingAmong} finds missing takes its place. */
-async function insertPayments(query: Query, rows: readonly Readonly<Record<string, SqlValue>>[]): Promise<void> {
-  const columns = Object.keys(rows[0] ?? {});
-  const values = rows.flatMap((row) => columns.map((column) => row[column] ?? null));
-  const places = rows.map((_, row) => `(${columns.map((__, place) => `$${row * columns.length + place + 1}`).join()})`);
-  const changes = columns.filter((column) => !KEPT.includes(column)).map((column) => `${column} = excluded.${column}`);
+async function insertPayments(
+  query: Query,
+  rows: readonly Readonly<Record<string, SqlValue | undefined>>[],
+): Promise<void> {
+  const values = rows
+    .map((row) => new Map(Object.entries(row).map(([field, value]) => [toColumn(field), value])))
+    .flatMap((row) => COLUMNS.map((column) => row.get(column) ?? null));
+  const places = rows.map((_, row) => `(${COLUMNS.map((__, place) => `$${row * COLUMNS.length + place + 1}`).join()})`);
   await query(
-    `INSERT INTO payments (${columns.join()}) VALUES ${places.join()}
-     ON CONFLICT (id) DO UPDATE SET ${changes.join()}, erased_at = coalesce(payments.erased_at, excluded.erased_at)
+    `INSERT INTO payments (${COLUMNS.join()}) VALUES ${places.join()}
+     ON CONFLICT (id) DO UPDATE SET ${CHANGES.join()}, erased_at = coalesce(payments.erased_at, excluded.erased_at)
      WHERE (payments.created_at = excluded.created_at OR payments.status <> 'SUCCESSFUL')
        AND (payments.content IS NULL OR (excluded.content IS NOT NULL
          AND (payments.run_started_at <= excluded.run_started_at

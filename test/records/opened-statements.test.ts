@@ -28,7 +28,7 @@ class Stored {
   readonly #rows: {
     day: string;
     version: number;
-    run_id: string;
+    runId: string;
     content: Buffer;
     payments: number;
     differences: number;
@@ -46,7 +46,7 @@ class Stored {
     this.#rows.push({
       day,
       version,
-      run_id: `${day}, version ${version}`,
+      runId: `${day}, version ${version}`,
       ...counts,
       content: await cipher.seal(piece),
     });
@@ -64,7 +64,7 @@ class Stored {
       return this.#rows.filter((row) => row.day === first && row.version === (version ?? row.version)).slice(-1);
     }
     this.given.push(String(first));
-    return this.#rows.filter((row) => row.run_id === first);
+    return this.#rows.filter((row) => row.runId === first);
   }
 }
 
