@@ -32,7 +32,7 @@ export interface UnknownTransaction {
   readonly transaction: SearchedTransaction;
 }
 
-/** What a payment and the provider disagree about, or what a person has to know of it. */
+/** The ways in which a payment and the provider's records can differ. */
 export const DIFFERENCE_KINDS = [
   /** The provider has a transaction that no payment here knows. */
   'only_at_provider',
@@ -48,7 +48,7 @@ export const DIFFERENCE_KINDS = [
 ] as const;
 export type DifferenceKind = (typeof DIFFERENCE_KINDS)[number];
 
-/** What was found, before anything was done about it. */
+/** A difference, before anything is done about it. */
 export interface Finding {
   readonly kind: DifferenceKind;
   readonly service: Service;
@@ -62,7 +62,7 @@ export interface Finding {
   /** As the provider shows it. */
   readonly providerStatus?: ProviderStatus | undefined;
   readonly providerAmount?: number | undefined;
-  /** What a transaction that no payment knows was made for. */
+  /** The identifier that an unknown transaction was made with. */
   readonly externalId?: string | undefined;
   /** The same in words. */
   readonly text: string;
@@ -180,7 +180,7 @@ function hasEndedUnpaid(status: ProviderStatus): boolean {
   return status === 'FAILED' || status === 'EXPIRED';
 }
 
-/** What a payment says that has moved, or is to move; XAF. */
+/** The amount that a payment has moved, or is to move; XAF. */
 export function movedBy({ amount, amountPaid }: Pick<DayPayment, 'amount' | 'amountPaid'>): number {
   return amountPaid ?? amount;
 }
@@ -212,7 +212,7 @@ function toLine(payment: DayPayment, own: Transaction | undefined, compared: boo
   };
 }
 
-/** What is to be said of a transaction that no payment here knows. */
+/** Describes a transaction that no payment here knows. */
 export function findingOf({ service, transaction }: UnknownTransaction): Finding {
   const { transId, status, amount, externalId, dateInitiated } = transaction;
   const of = amount === undefined ? '' : ` of ${xaf(amount)}`;

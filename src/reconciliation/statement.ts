@@ -24,7 +24,7 @@ export interface Statement {
   readonly differences: readonly Difference[];
 }
 
-/** What became of a difference. */
+/** The ways in which a difference is handled. */
 export const HANDLINGS = [
   /** The payment was compared with the provider's records again; `statusAfter` is what came of it. */
   'checked',
@@ -93,18 +93,18 @@ export interface Sum {
   readonly amount: number;
 }
 
-/** How much of what the provider has of the day was seen. */
+/** How much of the provider's records of the day was seen. */
 export interface Coverage {
   readonly complete: boolean;
-  /** What the search couldn't show, in words. */
+  /** Transactions that the search couldn't show, in words. */
   readonly gaps: readonly string[];
-  /** Payments of which nothing was seen: the provider gave no answer, or there were too many to ask for one by one. */
+  /** Payments without any answer of the provider's, or beyond the number that is asked for one by one. */
   readonly notCompared: number;
   /** There were more payments than a statement takes, and the rest is missing. */
   readonly cutOff: boolean;
 }
 
-/** What a statement is made of. */
+/** The parts of a statement. */
 export interface StatementParts {
   readonly date: string;
   readonly version: number;
@@ -161,7 +161,7 @@ function servicesOf(
   return { complete: SERVICES.every((service) => services[service].coverage.complete), services };
 }
 
-/** What payments come to. */
+/** Sums up payments. */
 function totalsOf(lines: readonly StatementLine[]): Totals {
   const sums = PAYMENT_STATUSES.map((status) => {
     const amounts = lines.filter((line) => line.status === status).map(movedBy);

@@ -19,7 +19,7 @@ const CONNECT_LIMIT_MS = 5_000;
 const STATEMENT_LIMIT_MS = 5_000;
 const QUERY_LIMIT_MS = 5_000;
 
-/** How long bringing the tables up to date may take, in ms: an index over years of payments takes its time. */
+/** Time limit of a migration, in ms: an index over years of payments takes its time. */
 const MIGRATION_LIMIT_MS = 30 * 60_000;
 
 /**
@@ -38,10 +38,10 @@ const MIGRATION_LOCK = 7_311_002;
 
 const MIGRATIONS = fileURLToPath(new URL('./migrations', import.meta.url));
 
-/** What a query can be given. */
+/** A parameter of a query. */
 export type SqlValue = string | number | boolean | Date | Buffer | null | readonly string[] | readonly Buffer[];
 
-/** A row with its columns in camel case, and without those that are null. A bigint is text. */
+/** A row with its columns in camel case, and `undefined` for null. A bigint is text. */
 export type Row = Readonly<Record<string, unknown>>;
 
 /** A query within a transaction, or by itself. */
@@ -184,7 +184,7 @@ async function begin(query: Query, lock: number, limitMs: number): Promise<void>
   await query(`SELECT pg_advisory_xact_lock(${lock})`);
 }
 
-/** What was asked is given up, though it may still happen. */
+/** Rejects when the answer takes too long. The question isn't taken back. */
 async function withinLimit<T>(ask: () => Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -208,8 +208,7 @@ function queryOf(connection: pg.Pool | pg.Client | pg.PoolClient): Query {
 }
 
 function toRow(columns: Readonly<Record<string, unknown>>): Row {
-  const known = Object.entries(columns).filter(([, value]) => value !== null);
-  return Object.fromEntries(known.map(([name, value]) => [camelCased(name), value]));
+  return Object.fromEntries(Object.entries(columns).map(([name, value]) => [camelCased(name), value ?? undefined]));
 }
 
 function camelCased(name: string): string {

@@ -24,8 +24,8 @@ export interface DayPayments {
 }
 
 /**
- * What is held of a run while a day is read. Its memo isn't: nothing here reads it, and a busy day's would fill the
- * memory.
+ * A run, as far as it is held while a day is read. Its memo isn't: nothing here reads it, and a busy day's would fill
+ * the memory.
  */
 interface RunOfDay extends DayPayment {
   readonly startedAt: number;

@@ -17,7 +17,7 @@ export class MissingKeyError extends Error {
 export class Payers {
   constructor(private readonly cipher: RecordCipher) {}
 
-  /** The ids of all keys that hashes are and were made with, the present one first. */
+  /** Reads the ids of all keys with which hashes were made, the present one first. */
   async keyIds(query: Query): Promise<string[]> {
     const present = await this.cipher.hashKeyId();
     const known = (await query('SELECT id FROM payer_keys')).map(({ id }) => String(id));
@@ -27,7 +27,7 @@ export class Payers {
     return [present, ...known.filter((id) => id !== present)];
   }
 
-  /** The hashes of a record's payers by each of the keys that there still are. */
+  /** Hashes a record's payers by each of the keys, but for those that are gone. */
   async hashesOf({ content }: NewRecord, keyIds: readonly string[]): Promise<Buffer[]> {
     if (content === undefined) return [];
     const hashes = await Promise.all(payersOf(content).map((payer) => this.#hashes(payer, keyIds)));
@@ -35,7 +35,7 @@ export class Payers {
   }
 
   /**
-   * The hashes of a payer by all of the keys.
+   * Hashes a payer by each of the keys.
    *
    * @throws {MissingKeyError} when one of them is gone.
    */
@@ -48,7 +48,7 @@ export class Payers {
     );
   }
 
-  /** Those of the payments that were erased, or whose payer was since they were created. */
+  /** Finds the payments that were erased, and those whose payer was, after their creation. Returns their ids. */
   async erasedAmong(
     query: Query,
     records: readonly NewRecord[],

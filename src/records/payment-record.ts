@@ -30,7 +30,7 @@ export interface PaymentRun {
   readonly stopped: boolean;
 }
 
-/** What payments can be searched for. */
+/** The fields that payments can be searched by. */
 export type IndexedFields = Pick<
   Payment,
   'kind' | 'status' | 'final' | 'amount' | 'amountPaid' | 'transId' | 'externalId' | 'userId'
@@ -46,10 +46,10 @@ export interface KeptPayment extends EndedState {
   readonly fingerprint?: string | undefined;
 }
 
-/** What is kept of a payment, with what the API shows of it. */
+/** A payment as it is kept, and as the API shows it. */
 export interface RecordContent extends KeptPayment, PaymentResult {}
 
-/** By what a payer is found: a phone number as nine digits, an e-mail address in lower case. */
+/** Who has paid: a phone number as nine digits, an e-mail address in lower case. */
 export function payersOf({ state: { order } }: KeptPayment): string[] {
   const phone = order.kind === 'link' ? undefined : order.phone;
   return [phone, order.email?.toLowerCase()].flatMap((one) => (one ? [one] : []));
@@ -61,14 +61,14 @@ export function payersOf({ state: { order } }: KeptPayment): string[] {
  */
 export const REFERENCE = /^[!-~]{1,200}$/;
 
-/** The mobile operator's reference, if payments can be looked for by it. */
+/** Returns the mobile operator's reference, if payments can be looked for by it. */
 export function referenceOf({ state }: KeptPayment): string | undefined {
   const { financialTransId } = state.facts;
   return financialTransId !== undefined && REFERENCE.test(financialTransId) ? financialTransId : undefined;
 }
 
 /**
- * A record without what tells who has paid: phone, name, e-mail address, message, metadata, the address to return to
+ * Leaves out what tells who has paid: phone, name, e-mail address, message, metadata, the address to return to
  * and the merchant's identifier of the customer. What was paid, when, how and for which order stays, and so do the
  * references that the provider and the mobile operator have given it.
  */
@@ -93,7 +93,7 @@ function anonymous(order: PaymentOrder): PaymentOrder {
     : { ...kept, kind: order.kind, phone: '', medium: order.medium };
 }
 
-/** A payment whose workflow was stopped, or is gone, does nothing more: without an outcome, a person must look. */
+/** Puts a payment in REVIEW whose workflow was stopped, or is gone: without an outcome, a person must look. */
 export function inReviewUnlessFinal(payment: Payment): Payment {
   if (payment.final) return payment;
   return { ...payment, status: 'REVIEW', reason: 'The payment was stopped before its outcome was known' };

@@ -15,13 +15,13 @@ import type { Records } from './records.js';
 export interface RecorderPace {
   /** Between two rounds. */
   readonly roundMs: number;
-  /** How long another recorder waits for one that has died. */
+  /** For how long a recorder that has died keeps the others waiting. */
   readonly leaseMs: number;
   /** By how much a round goes back: Temporal's index shows nearly all ends that soon. */
   readonly soonMs: number;
   /** By how much it goes back now and then: the index may show an end that late. */
   readonly overlapMs: number;
-  /** How often it does. To go back so far each time would read each payment some thirty times. */
+  /** How often it goes back so far. Each time, it would read each payment some thirty times. */
   readonly overlapEveryMs: number;
   /** How often all that Temporal still has is compared with the records, for what the index showed later than that. */
   readonly sweepMs: number;
@@ -53,7 +53,7 @@ const FEW = 500;
 /** Temporal deletes a payment some time after its retention is over; before that, it is to be found. */
 const BEYOND_RETENTION_MS = DAY_MS;
 
-/** How many times longer than a look through many payments the pause after it is, at least. */
+/** A look through many payments is followed by a pause that is at least so many times as long. */
 const REST_FACTOR = 4;
 
 /** Payments that are read at the same time, and then written together. */
@@ -62,7 +62,7 @@ const BATCH = 20;
 /** Between two warnings that something fails, in ms. */
 const WARN_EVERY_MS = MINUTE_MS;
 
-/** How far behind is an error: well below any retention. */
+/** A recorder that is further behind than this logs errors: well below any retention. */
 const MAX_LAG_MS = DAY_MS;
 
 export interface RecorderOptions {

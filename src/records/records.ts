@@ -101,14 +101,14 @@ export class Records {
     return row && (await this.#toRecord(row));
   }
 
-  /** Payments, newest first, then by id. */
+  /** Lists payments by their creation, then by their ids. */
   async list(filter: RecordFilter, limit: number): Promise<PaymentRecord[]> {
     const { text, values } = paymentsQuery(filter, limit);
     const rows = await this.database.query(text, values);
     return await Promise.all(rows.map((row) => this.#toRecord(row)));
   }
 
-  /** Events in the order in which they were recorded, each once. */
+  /** Lists events in the order of recording, each once. */
   async events(filter: EventFilter, limit: number): Promise<RecordedEvent[]> {
     const { text, values } = eventsQuery(filter, limit);
     const rows = await this.database.query(text, values);
@@ -135,14 +135,14 @@ export class Records {
     return position === undefined ? undefined : Number(position);
   }
 
-  /** Those of the payments that are recorded, without their content. */
+  /** Reads the recorded ones of these payments, without their content. */
   async runsOf(ids: readonly PaymentId[]): Promise<PaymentRun[]> {
     const rows = await this.database.query(`SELECT ${RUN_COLUMNS.join()} FROM payments WHERE id = ANY($1)`, [ids]);
     return rows.map(toRun);
   }
 
   /**
-   * Payments of a time without their content, in the order of their ids.
+   * Lists the payments of a time by their ids, without their content.
    *
    * @param from created at or after this, and before `before`, in ms since the epoch
    * @param after the last id of the ones before
@@ -188,7 +188,7 @@ export class Records {
   }
 
   /**
-   * Those of the runs that aren't recorded as they are now.
+   * Returns the runs that aren't recorded as they are now.
    *
    * @param again when a run was recorded before this (ms since the epoch), it is to be read again though nothing shows
    *   a change, if it was open then or couldn't be read
@@ -198,9 +198,9 @@ export class Records {
   }
 
   /**
-   * Writes payments down, with what their merchants are notified of. To write one again changes nothing; a run that is
-   * older than what is recorded changes nothing either, unless it has ended later, by itself. Nor does another payment
-   * under the id of one that was paid: a link that was made while nobody could tell that its key was an old one.
+   * Records payments, with what their merchants are notified of. Three things change nothing: the same run again; an
+   * older run, unless it has ended later, by itself; and another payment under the id of one that was paid, such as a
+   * link that was made while nobody could tell that its key was an old one.
    */
   async write(records: readonly NewRecord[]): Promise<void> {
     if (records.length > 0) await this.database.write((query) => this.#writer.write(query, records));

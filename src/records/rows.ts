@@ -64,7 +64,7 @@ export const recorderRow = z.object({
   recordedUntil: ms.optional(),
 });
 
-/** What tells whether a run is recorded as it is. */
+/** The columns that tell whether a run is recorded as it is now. */
 export const knownRow = z.object({
   id: z.string(),
   createdAt: ms,

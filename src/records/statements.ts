@@ -9,7 +9,7 @@ import { OpenedStatements } from './opened-statements.js';
 import { firstPiece, furtherPiece, piecesOf } from './statement-content.js';
 import { damaged, type UnreadableRecordError } from './versioned-json.js';
 
-/** What a list shows of a statement. */
+/** A statement in a list. */
 export interface StatementSummary {
   readonly date: string;
   readonly version: number;
@@ -39,7 +39,7 @@ export interface StatementPart<Value> {
   readonly empty: Value;
 }
 
-/** What is kept of a run that was given up, in days. */
+/** For how many days the parts of a run that was given up are kept. */
 const MAX_PART_DAYS = 30;
 
 /**
@@ -64,7 +64,7 @@ export class Statements {
     );
   }
 
-  /** The balance at the beginning of this day; `undefined` when nobody could ask for it then. */
+  /** Reads the balance at the beginning of this day; `undefined` when nobody could ask for it then. */
   async balance(day: string, service: Service): Promise<MidnightBalance | undefined> {
     const text = 'SELECT balance, asked_at FROM balances WHERE day = $1 AND service = $2';
     const [row] = await this.database.query(text, [day, service]);
@@ -83,7 +83,7 @@ export class Statements {
   }
 
   /**
-   * A part as it was kept, or as it is at the beginning.
+   * Reads a part as it was kept, or as it is at the beginning.
    *
    * @throws {UnreadableRecordError} when its key is missing, or another version has written it.
    */
@@ -150,7 +150,7 @@ export class Statements {
   }
 
   /**
-   * The statement of a day: the latest, or an earlier version. It may be given to other readers, too.
+   * Reads the statement of a day: the latest, or an earlier version. Several readers may get the same object.
    *
    * @throws {UnreadableRecordError} when its key is missing, it is damaged, or another version has written it.
    */

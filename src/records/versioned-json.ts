@@ -1,11 +1,11 @@
 import { z } from 'zod';
 
-/** The version of what is kept. One whose shape or meaning is another gets the next number, and a schema of its own. */
+/** The version of all that is kept. A change of shape or meaning takes the next number, and a schema of its own. */
 const VERSION = 1;
 
 const versioned = z.looseObject({ v: z.int() });
 
-/** What is kept can't be read. The message says why and what to do, and nothing of what is kept. */
+/** A record or a statement can't be read. The message says why and what to do; it quotes nothing. */
 export class UnreadableRecordError extends Error {
   override readonly name = 'UnreadableRecordError';
 }

@@ -8,10 +8,10 @@ import type { PaymentContents } from './payment-content.js';
 import { type NewRecord, type PaymentRun, referenceOf, withoutPayer } from './payment-record.js';
 import { knownRow, RUN_COLUMNS, toColumn } from './rows.js';
 
-/** Which runs the recorder has to write, and writing them. */
+/** The runs that the recorder has to write, and how it writes them. */
 
 /**
- * Those of the runs that aren't recorded as they are now.
+ * Returns the runs that aren't recorded as they are now.
  *
  * @param again when a run was recorded before this (ms since the epoch), it is to be read again though nothing shows a
  *   change, if it was open then or couldn't be read

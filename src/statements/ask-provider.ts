@@ -8,14 +8,13 @@ import type { ProviderClient, SearchQuery } from '../provider/client.js';
 import { isUnreadable } from '../provider/interpret.js';
 
 /**
- * What statements ask of the provider's services. The status of a transaction isn't among it: that budget is the
- * payments'.
+ * The provider's services, as far as statements ask them. They ask for no status: that budget is the payments'.
  */
 export type StatementProviders = Readonly<
   Record<Service, Pick<ProviderClient, 'search' | 'transactionsOf' | 'balance'>>
 >;
 
-/** How often a question is repeated that the provider has throttled, and the pauses, in ms. */
+/** A question that the provider throttles is repeated so often, with these pauses, in ms. */
 const MAX_THROTTLED = 10;
 const THROTTLED_PAUSE_MS = 10_000;
 const MAX_THROTTLED_PAUSE_MS = 60_000;
@@ -32,7 +31,7 @@ export class ProviderQuestions {
     private readonly pauseMs: number,
   ) {}
 
-  /** What a search shows, or that it shows something which can't be read. */
+  /** Searches a service; `unreadable` when one of the transactions that it shows can't be read. */
   async search(service: Service, query: SearchQuery): Promise<readonly SearchedTransaction[] | 'unreadable'> {
     const answer = await this.#ask((call) => this.providers[service].search(query, call));
     if (answer.kind === 'listed') return answer.transactions;
@@ -56,7 +55,7 @@ export class ProviderQuestions {
     return found;
   }
 
-  /** What a service holds, in XAF. */
+  /** Asks for the balance of a service, in XAF. */
   async balance(service: Service): Promise<number> {
     const answer: BalanceAnswer = await this.#ask((call) => this.providers[service].balance(call));
     if (answer.kind === 'balance') return answer.balance;

@@ -14,13 +14,13 @@ import {
   type UnknownTransaction,
 } from '../reconciliation/reconciliation.js';
 
-/** What a service has shown in answer to searches. */
+/** The transactions that the searches of each service have shown. */
 export type Found = Readonly<Record<DayPayment['kind'], readonly SearchedTransaction[]>>;
 
-/** What the provider has said when it was asked for a payment's transactions; `null` when it wouldn't. */
+/** The provider's lists of payments' transactions; `null` where it refused. */
 export type Lists = ReadonlyMap<PaymentId, readonly Transaction[] | null>;
 
-/** What must be known beside the day and what the provider shows of it. */
+/** Questions beside the day's payments and the transactions that were found. */
 export interface Surroundings {
   /** Payments of any day by their ids, as they are now. */
   paymentsWith(ids: readonly PaymentId[]): Promise<readonly DayPayment[]>;
@@ -100,7 +100,7 @@ async function confirmed(
   return new Map(heard.map((payment) => [payment.id, comparedWith(payment, listed.get(payment.id))]));
 }
 
-/** What the provider has shown, by the payments that it belongs to. */
+/** The provider's transactions, by the payments that they belong to. */
 export class ShownTransactions {
   readonly #byOwner: ReadonlyMap<string | undefined, readonly SearchedTransaction[]>;
   readonly #byTransId: ReadonlyMap<string, readonly SearchedTransaction[]>;
@@ -114,14 +114,14 @@ export class ShownTransactions {
     this.#byTransId = Map.groupBy(all, ({ transId }) => transId);
   }
 
-  /** What the searches have shown of a payment. */
+  /** The transactions of a payment in the searches. */
   inSearches(payment: DayPayment): readonly Transaction[] {
     const { id, transId } = payment;
     const own = transId === undefined ? [] : (this.#byTransId.get(transId) ?? []);
     return ofPayment(payment, [...(this.#byOwner.get(id) ?? []), ...own]);
   }
 
-  /** What is known of a payment's transactions; `undefined` when that is nothing. What was listed was said later. */
+  /** All known transactions of a payment, those of its list first, which are later; `undefined` without any answer. */
   of(payment: DayPayment): Shown {
     const searched = this.inSearches(payment);
     const list = this.lists.get(payment.id);

@@ -25,7 +25,7 @@ import {
 import type { StatementPart } from '../records/statements.js';
 import type { DayComparison } from './day-comparison.js';
 
-/** What a run that makes a statement has come to so far. */
+/** The parts that a run keeps while it makes a statement. */
 
 const text = z.string().optional();
 const amount = z.number().optional();
@@ -92,7 +92,7 @@ const searchOf = (service: Service): StatementPart<SearchPart> => ({
 });
 export const SEARCHES = { collection: searchOf('collection'), payout: searchOf('payout') };
 
-/** What the provider has listed, payment by payment; `null` when it wouldn't. */
+/** The provider's lists, payment by payment; `null` where it refused. */
 export const LISTS: StatementPart<(readonly [PaymentId, readonly SearchedTransaction[] | null])[]> = {
   name: 'lists',
   schema: z.array(z.tuple([paymentId, z.array(transaction).nullable()])),

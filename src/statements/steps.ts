@@ -40,7 +40,7 @@ const MAX_PAYMENTS = 50_000;
 /** Payments that the provider is asked for one by one. */
 const MAX_LOOK_UPS = 5_000;
 
-/** How long a payment may take to compare itself, in ms. */
+/** Time limit for a payment to compare itself, in ms. */
 const CHECK_LIMIT_MS = 20_000;
 
 /** What the steps work with. */
@@ -53,7 +53,7 @@ interface Making {
   readonly logger: Logger;
 }
 
-/** Makes the activities of which statements are made. */
+/** Makes the activities that make statements. */
 export function createStatementSteps(options: StatementOptions): StatementSteps {
   const { client, records, providers, taskQueue, logger, pauseMs = PAUSE_MS } = options;
   const context: UpdateContext = {
@@ -157,7 +157,7 @@ async function publish({ statements, logger }: Making, { runId, day }: Statement
   return made;
 }
 
-/** What the searches have shown, and what they couldn't: what one that was given up hasn't asked is a gap. */
+/** The transactions that the searches have shown, and their gaps. A search that was given up leaves one. */
 async function searched(statements: Statements, runId: string) {
   const collection = await statements.part(runId, SEARCHES.collection);
   const payout = await statements.part(runId, SEARCHES.payout);

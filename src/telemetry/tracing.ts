@@ -24,7 +24,7 @@ export interface EndedWork {
 
 export type TraceHeaders = Readonly<Record<string, string>>;
 
-/** How long spans may take to be sent, in ms: a collector that is down must not keep a process from ending. */
+/** Time limits for sending spans, in ms: a collector that is down must not keep a process from ending. */
 const SEND_LIMIT_MS = 2_000;
 const STOP_LIMIT_MS = 1_000;
 

@@ -148,7 +148,7 @@ async function makeStatement(): Promise<{ made: MadeStatement; statement: Statem
   const made: MadeStatement = await stack.api.client.workflow.execute(STATEMENT_WORKFLOW_TYPE, {
     workflowId: `statement-${randomUUID()}`,
     taskQueue: 'payments',
-    args: [{ day: DAY }],
+    args: [{ v: 1, day: DAY }],
   });
   const statement = await records.statements.find(made.date, made.version);
   if (statement === undefined) throw new Error('it was not kept');
