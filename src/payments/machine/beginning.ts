@@ -26,7 +26,7 @@ export interface Beginning {
 const MAX_SKEW_MS = 10_000;
 
 /**
- * A payment as its workflow begins with it: nothing was sent yet, or a link was asked for before.
+ * Opens a payment as its workflow begins with it: nothing was sent yet, or a link was asked for before.
  *
  * @param startedAt when the workflow was started, in ms since the epoch, by Temporal's clock
  */

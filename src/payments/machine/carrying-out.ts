@@ -112,8 +112,7 @@ export function match(
 }
 
 /**
- * The objection to a transaction that differs from the order, and then to one that was never this payment's, and that
- * the provider assigns to no payment.
+ * Objects to a transaction that differs from the order, and then to one that the provider has assigned to no payment.
  *
  * @param wrong how it differs
  */
@@ -217,7 +216,7 @@ function carryOut(
   };
 }
 
-/** A decision that two people have made is the first one's, with the second's approval. */
+/** Records who decided. A decision of two people is the first one's, with the second's approval. */
 function resolvedBy({ resolution, review: { proposed } }: Deciding, now: number): Resolved {
   if (proposed === undefined) return { ...resolution, at: now };
   const { by, why } = resolution;

@@ -73,7 +73,7 @@ export function onNotification(
   return inquiry?.kind === 'searching' || inquiry?.kind === 'verifying' ? askSoon(reported, now) : reported;
 }
 
-/** A link that is about to be expired is looked at again when a notification says that it has been paid. */
+/** Notes that a notification calls a transaction SUCCESSFUL. A link that is about to be expired is looked at again. */
 function notePaidClaim(payment: PaymentState, transId: TransId, now: number): PaymentState {
   if (hasBeenPaid(payment, transId)) return payment;
   const noted = withPaidClaim(payment, transId, now);
@@ -103,7 +103,7 @@ export function askAboutPaidClaims(payment: PaymentState, followed: TransId | un
   return missing.reduce((asked, transId) => addClaim(asked, transId, now, 1), payment);
 }
 
-/** The outcome that the provider has given for the payment's own transaction, told or still to be verified. */
+/** Returns the outcome that the provider has given for the payment's own transaction, told or still to be verified. */
 function providersOutcome({ phase }: PaymentState): ProviderStatus | undefined {
   const inquiry = inquiryOf(phase);
   if (phase.kind === 'ended') return phase.status;
@@ -164,7 +164,7 @@ export function nextClaim({ claims }: PaymentState): Claim | undefined {
   );
 }
 
-/** When the next claim can be asked about, in ms since the epoch; `undefined` when there is none. */
+/** Returns when the next claim can be asked about, in ms since the epoch; `undefined` when there is none. */
 export function claimDueAt(payment: PaymentState): number | undefined {
   const next = nextClaim(payment);
   return next && Math.max(next.nextAt, payment.claims.notBefore);
@@ -218,7 +218,7 @@ function ownerIn(payment: PaymentState, transaction: Transaction): ReturnType<ty
   return isOfPayment(payment, transaction) ? 'payment' : ownerOf(payment.order.id, transaction);
 }
 
-/** The claim with its next question, because the provider doesn't confirm it yet; nothing after the last one. */
+/** Schedules another question about a claim that the provider hasn't confirmed; none after the last pause. */
 function nextQuestion(claim: Claim, now: number): readonly Claim[] {
   const pause = CONFIRM_PAUSES_MS[claim.unknown];
   return pause === undefined ? [] : [{ ...claim, unknown: claim.unknown + 1, nextAt: now + pause }];
@@ -274,14 +274,13 @@ function giveUpClaim(payment: PaymentState, transId: TransId, now: number): Paym
   return requireAnswer(doubtful, { ...phase, checks }, transId);
 }
 
-/** The list has shown the payment's own before, and may leave them out: of these the provider has to speak. */
+/** Requires the provider to speak of a transaction that it has shown before: its list may leave that out. */
 function requireAnswer(payment: PaymentState, ended: Ended, transId: TransId): PaymentState {
   return inPhase(payment, isKnown(payment, transId) ? withOutstanding(ended, transId) : ended);
 }
 
 /**
- * A transaction that can't be asked about, because too many others are: the list is read for it once the payment has
- * ended.
+ * Leaves a transaction to the list, which is read once the payment has ended: too many others wait to be asked about.
  */
 function leaveToList(payment: PaymentState, transId: TransId, now: number): PaymentState {
   const doubtful = rememberUnconfirmed(payment, transId);
@@ -290,7 +289,7 @@ function leaveToList(payment: PaymentState, transId: TransId, now: number): Paym
   return requireAnswer(doubtful, listedSoon(phase, now), transId);
 }
 
-/** The list is read soon, and at once where nothing else is to be checked. */
+/** Has the list read soon. Where no check is due, all of them begin now. */
 function listedSoon(ended: Ended, now: number): Ended {
   const [next] = ended.checks;
   const soon = now + LISTED_WITHIN_MS;

@@ -99,7 +99,7 @@ export function onStatusWhileDeciding(
   return goOn(payment, { ...deciding, moving }, { kind: 'list', alive: transId });
 }
 
-/** The provider now says that the payment's transaction is another's: it ends nothing, and a `fail` has to be forced. */
+/** Handles the answer that the payment's transaction is another's: it ends nothing, and a `fail` has to be forced. */
 function onAnothers(payment: PaymentState, deciding: Deciding, transId: TransId): Change {
   const { resolution } = deciding;
   const words = knownDifference(payment, transId)?.words ?? `${transId} is another payment's`;

@@ -23,14 +23,14 @@ export function recheck(payment: PaymentState, ended: Ended, now: number): Payme
   return inPhase(payment, { ...ended, checks: [check, ...ended.checks] });
 }
 
-/** The transaction whose status a check asks for next; `undefined` when it is the list's turn. */
+/** Finds the transaction whose status a check asks for next; `undefined` when it is the list's turn. */
 export function nextToAsk(payment: PaymentState, ended: Ended, { asked = [], ...check }: Check) {
   return toBeHeard(payment, ended, check).find((transId) => !asked.includes(transId));
 }
 
 /**
- * The transactions of which a check has to hear, since a list that leaves one out proves nothing about it: those that
- * the provider hasn't spoken of, and further ones that could still move money when last heard of.
+ * Lists the transactions of which a check has to hear: those that the provider hasn't spoken of, and further ones that
+ * could still move money when last heard of. A list that leaves one out proves nothing about it.
  */
 function toBeHeard(payment: PaymentState, ended: Ended, { isRecheck }: Check): TransId[] {
   const own = isRecheck && ended.transId !== undefined ? [ended.transId] : [];
@@ -78,7 +78,7 @@ export function onCheckedList(payment: PaymentState, ended: Ended, answer: ListA
   return own.reduce((known, transaction) => compare(known, ended, transaction, now), next);
 }
 
-/** Neither the provider nor a notification has ever shown a transaction of the payment. */
+/** Whether neither the provider nor a notification has ever shown a transaction of the payment. */
 function isUnknown(payment: PaymentState): boolean {
   const isNamed = namedIn(payment).length > 0;
   return transIdOf(payment) === undefined && payment.others.length === 0 && !isNamed;
@@ -122,12 +122,12 @@ function openQuestion(ended: Ended, open: readonly TransId[]): string {
   return isFailedByOperator(ended) ? `${DECIDED}, but ${unsaid}` : unsaid;
 }
 
-/** The outcome with a transaction of which the provider has to speak yet. */
+/** Adds a transaction of which the provider has to speak yet. */
 export function withOutstanding(ended: Ended, transId: TransId): Ended {
   return { ...ended, outstanding: [...new Set([...(ended.outstanding ?? []), transId])] };
 }
 
-/** The outcome after the provider has shown transactions: whatever they contradict is judged by itself. */
+/** Drops outstanding transactions that the provider has shown. Whatever they contradict is judged by itself. */
 function withoutShown(ended: Ended, transactions: readonly Transaction[]): Ended {
   const outstanding = ended.outstanding?.filter((open) => !transactions.some(({ transId }) => transId === open));
   return { ...ended, outstanding };

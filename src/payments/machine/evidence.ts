@@ -30,7 +30,10 @@ export function withDifferences(payment: PaymentState, shown: readonly Transacti
   return shown.filter((one) => isLookedAt(payment, one)).reduce(withDifference, payment);
 }
 
-/** Those of the payment, and the one that a decision names. A forged notification could name any other. */
+/**
+ * Whether differences of a transaction are kept: it is the payment's, or a decision names it. A forged notification
+ * could name any other.
+ */
 function isLookedAt(payment: PaymentState, { transId, externalId, userId }: Transaction): boolean {
   const { phase, order } = payment;
   const isDecided = phase.kind === 'deciding' && matchedTransId(phase.resolution.decision) === transId;
@@ -54,7 +57,7 @@ function isLeftOut(transaction: Transaction, { field }: KnownDifference): boolea
     : transaction[field] === undefined;
 }
 
-/** How the provider has last shown a transaction to differ from the order. */
+/** Finds how the provider has last shown a transaction to differ from the order. */
 export function knownDifference({ differences }: PaymentState, transId: TransId | undefined) {
   return differences?.find((one) => one.transId === transId);
 }
@@ -85,10 +88,7 @@ export function withDisputes(
     : holdForReview(noted, why, now);
 }
 
-/**
- * A review with the same number has that of another once its evidence has changed. What one of two has decided on it is
- * void.
- */
+/** Gives a review another number once its evidence has changed. What one of two people has decided on it is void. */
 export function renumbered(before: PaymentState, after: PaymentState): PaymentState {
   const review = reviewOf(after);
   if (review === undefined || review.number !== reviewOf(before)?.number) return after;
@@ -101,14 +101,14 @@ export function renumbered(before: PaymentState, after: PaymentState): PaymentSt
     : { ...after, reviews, phase: { ...review, number: reviews, proposed: undefined } };
 }
 
-/** The provider has shown something else, or a notification has named a transaction that nobody knew of. */
+/** Whether the provider has shown something else, or a notification has named a transaction that nobody knew of. */
 function isNewEvidence(before: PaymentState, after: PaymentState): boolean {
   const named = namedIn(before);
   const isNew = (one: Named) => !named.includes(one) && (one === UNNAMED || !isKnown(before, one));
   return shownText(before) !== shownText(after) || namedIn(after).some(isNew);
 }
 
-/** What the provider has shown of the payment's transactions. */
+/** Sums up what the provider has shown of the payment's transactions. */
 function shownText({ phase, others, lastShown, differences = [] }: PaymentState): string {
   const ownId = transIdOf({ phase });
   const own = lastShown?.transId === ownId ? lastShown?.status : 'CREATED';

@@ -19,7 +19,7 @@ import { end, holdForReview, review, verify, withInquiry } from './transitions.j
 /** How long a payment may stay undecided before a person is asked, in ms: a day. */
 const UNDECIDED_AFTER_MS = 24 * 60 * 60 * 1000;
 
-/** An answer about the transaction that is followed or closed, under review or not. */
+/** Handles an answer about the transaction that is followed or closed, under review or not. */
 export function onStatus(
   payment: PaymentState,
   inquiry: Following | Closing,
@@ -34,8 +34,9 @@ export function onStatus(
 }
 
 /**
- * A look that was answered leads on to expiring, and the look after that back to following: it was not enough. A link
- * that may have been paid isn't expired, even if the provider shows now that it isn't: that may be an old answer.
+ * Goes on after a look at a link that is being closed. The first answered look leads to expiring it; a later one leads
+ * back to following, since expiring wasn't enough. A link that may have been paid isn't expired: an answer that it
+ * isn't may be old.
  */
 function afterLook(
   closing: Closing,
@@ -52,8 +53,8 @@ function afterLook(
 }
 
 /**
- * What came of expiring the link. Whatever the provider answered, `Link already expired` included, the status decides
- * next; when it could not be asked, the link is looked at again before the next try.
+ * Handles the answer to expiring the link. Whatever the provider says, `Link already expired` included, the status
+ * decides next. When it couldn't be asked, the link is looked at again before the next try.
  */
 export function onExpired(payment: PaymentState, closing: Closing, answer: ExpiryAnswer, now: number): PaymentState {
   const { of } = closing;
@@ -68,8 +69,8 @@ export function onExpired(payment: PaymentState, closing: Closing, answer: Expir
 }
 
 /**
- * The link's end has come, or its merchant wants it ended: it is looked at first, for it may be paid. A provider that
- * doesn't answer is not asked any sooner for it.
+ * Starts to end a link, because its end has come or its merchant asks for it. It is looked at first, for it may be
+ * paid. A provider that doesn't answer is not asked any sooner for it.
  */
 export function startClosing(payment: PaymentState, of: Following, now: number): PaymentState {
   const { polling } = of;
@@ -78,9 +79,9 @@ export function startClosing(payment: PaymentState, of: Following, now: number):
 }
 
 /**
- * What the provider's word on the payment's own transaction makes of the payment. A transaction that isn't what was
- * ordered, or has a status that its kind can't have, goes to review. One that has moved no money ends the payment, once
- * the list shows no other where the outcome is in doubt.
+ * Applies the provider's word on the payment's own transaction. One that isn't what was ordered, or has a status that
+ * its kind can't have, goes to review. One that has moved no money ends the payment; where it may have been accepted
+ * twice, the list has to show no other first.
  */
 export function applyTransaction(payment: PaymentState, transaction: Transaction, now: number): PaymentState {
   const wrong = disagreement(payment.order, transaction);
@@ -105,7 +106,7 @@ export function applyTransaction(payment: PaymentState, transaction: Transaction
   return withStatus(known, status);
 }
 
-/** What a transaction's final status makes of the payment. */
+/** Returns the outcome that a transaction's final status means for the payment. */
 function outcomeOf({ order }: PaymentState, { status, reason }: Transaction): Outcome | undefined {
   if (!isFinal(order, status)) return undefined;
   switch (status) {
@@ -121,8 +122,8 @@ function outcomeOf({ order }: PaymentState, { status, reason }: Transaction): Ou
 }
 
 /**
- * CREATED after anything else is an old answer: an attempt that was made stays made. So is anything after a final
- * status.
+ * Keeps the status of the followed transaction. CREATED after anything else is an old answer: an attempt that was made
+ * stays made. So is anything after a final status.
  */
 function withStatus(payment: PaymentState, status: ProviderStatus): PaymentState {
   const inquiry = inquiryOf(payment.phase);
@@ -141,7 +142,7 @@ function followedAs(payment: PaymentState, of: Following): PaymentState {
   return withInquiry(payment, inquiry?.kind === 'closing' ? { ...inquiry, of } : of);
 }
 
-/** What the provider tells beside the status; what it leaves out stays as it was known. */
+/** Reads what the provider tells beside the status; what it leaves out stays as it was known. */
 function factsOf({ status, amount, medium, revenue, reason, financialTransId }: Transaction): Facts {
   return {
     ...(status === 'SUCCESSFUL' && amount !== undefined && { amountPaid: amount }),
@@ -152,14 +153,14 @@ function factsOf({ status, amount, medium, revenue, reason, financialTransId }: 
   };
 }
 
-/** When a person is asked about a transaction without an outcome. A link has a day more than it is valid. */
+/** Returns when a person is asked about a transaction without an outcome. A link has a day more than it is valid. */
 export function undecidedUntil({ facts }: Pick<PaymentState, 'facts'>, of: Following): number {
   return (facts.expiresAt ?? of.since) + UNDECIDED_AFTER_MS;
 }
 
 /**
- * A person is asked about a payment that the provider doesn't decide: a direct payment or a payout a day after it
- * began, a link a day after it should have expired. Polling goes on all the same.
+ * Asks a person about a payment that the provider doesn't decide: a direct payment or a payout a day after it began, a
+ * link a day after it should have expired. Polling goes on.
  */
 function reviewIfUndecided(payment: PaymentState, now: number): PaymentState {
   const { phase, facts } = payment;

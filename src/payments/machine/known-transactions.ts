@@ -5,6 +5,9 @@ import type { ProviderStatus, Transaction } from '../words/transaction.js';
 import { ownerOf } from './matching.js';
 import { paidClaimUntil } from './paid-claims.js';
 
+/** How many further transactions are remembered, unless more of them can move money. */
+const MAX_OTHERS = 20;
+
 /** Marks the payment as possibly accepted twice: whatever its outcome, it is checked again afterwards. */
 export function markPossiblyDouble(payment: PaymentState): PaymentState {
   return { ...payment, sends: { ...payment.sends, mayBeDouble: true } };
@@ -31,7 +34,7 @@ export function canMoveMoney({ order }: PaymentState, status: ProviderStatus): b
     : status !== 'FAILED' && status !== 'EXPIRED';
 }
 
-/** Keeps a further transaction in mind. With the status that a decision took it for, it stays decided. */
+/** Remembers a further transaction. With the status that a decision took it for, it stays decided. */
 export function withTransaction(payment: PaymentState, { transId, status }: Transaction): PaymentState {
   const known = payment.others.find((other) => other.transId === transId);
   const latest = latestOf(payment, known, status);
@@ -43,14 +46,14 @@ export function withTransaction(payment: PaymentState, { transId, status }: Tran
   };
 }
 
-/** The further transactions that are remembered: all that can move money, and the latest of the rest. */
+/** Selects the further transactions to remember: all that can move money, and the latest of the rest. */
 function remembered(payment: PaymentState, others: readonly OtherTransaction[]): readonly OtherTransaction[] {
   const spare = others.filter((other) => !isOpen(payment, other)).slice(0, Math.max(0, others.length - MAX_OTHERS));
   return spare.length === 0 ? others : others.filter((other) => !spare.includes(other));
 }
 
 /**
- * What is known of a further transaction after an answer that may be an old one. Nothing but being over comes after
+ * Returns the status of a transaction after an answer that may be an old one. Only its end can come after
  * SUCCESSFUL, and a link that somebody has tried to pay isn't CREATED again.
  */
 export function latestOf(
@@ -82,7 +85,7 @@ export function mayBePaid(payment: PaymentState, transId: TransId, now: number):
   return hasBeenPaid(payment, transId) || paidClaimUntil(payment, transId, now) !== undefined;
 }
 
-/** Why a transaction may have been paid, though the provider doesn't say so now. */
+/** Tells why a transaction may have been paid, though the provider doesn't say so now. */
 export function whyPaid(payment: PaymentState, transId: TransId): string {
   return hasBeenPaid(payment, transId)
     ? `the provider has shown ${transId} (SUCCESSFUL) for this payment`
@@ -99,25 +102,24 @@ export function isOpen(payment: PaymentState, { status, decidedAs }: OtherTransa
   return canMoveMoney(payment, status) || (mayBeGiven && !isOver(payment, status));
 }
 
-/** A further transaction that has moved money, or can still move it. */
+/** Finds a further transaction that has moved money, or can still move it. */
 export function openOther(payment: PaymentState): OtherTransaction | undefined {
   return payment.others.find((other) => isOpen(payment, other));
 }
 
-/** Why a transaction that has moved no money doesn't end the payment. */
+/** Tells why a transaction that has moved no money doesn't end the payment. */
 export function whyNotEnded(transId: TransId, status: ProviderStatus, open: OtherTransaction): string {
   return `${transId} is ${status}, but the provider has another transaction for this payment: ${open.transId} (${open.status})`;
 }
 
-/** How many further transactions are remembered, unless more of them can move money. */
-const MAX_OTHERS = 20;
-
-/** Notes the transactions that a review is about, so that the others are remembered when one of them is matched. */
+/**
+ * Remembers the transactions that a review is about: one of them may be matched, and the others must not be forgotten.
+ */
 export function withPossibleDoubles(payment: PaymentState, transactions: readonly Transaction[]): PaymentState {
   return withTransactions(markPossiblyDouble(payment), transactions);
 }
 
-/** Keeps transactions of the payment in mind. */
+/** Remembers transactions of the payment. */
 export function withTransactions(payment: PaymentState, transactions: readonly Transaction[]): PaymentState {
   const added = transactions.map(({ transId, status }): OtherTransaction => {
     const known = payment.others.find((other) => other.transId === transId);

@@ -13,14 +13,14 @@ export function whyAmbiguous(reason: string): string {
   return `it isn't known whether the provider accepted the payment (${reason})`;
 }
 
-/** When the grace period of an ambiguous request is over, in ms since the epoch. */
+/** Returns when the grace period of an ambiguous request is over, in ms since the epoch. */
 export function graceEnd(payment: PaymentState, { since }: Pick<Ambiguity, 'since'>): number {
   return since + payment.terms.ambiguousGraceMs;
 }
 
 /**
- * The pause before look-up number `lookUps + 1`, in ms. It never extends beyond the end of the grace period. After
- * that, an operator has been asked, and look-ups go on slowly, because the transaction may still appear.
+ * Returns the pause before look-up number `lookUps + 1`, in ms, up to the end of the grace period. After that an
+ * operator has been asked, and look-ups go on slowly, because the transaction may still appear.
  */
 export function lookUpDelay(
   payment: PaymentState,

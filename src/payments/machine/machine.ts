@@ -31,11 +31,11 @@ export interface Step {
 }
 
 /**
- * The payment machine: what an event makes of a payment, and what is to be done next. It is pure and total: every
- * event has a meaning in every phase. `now` is in ms since the epoch.
+ * Takes an event: returns the payment after it, and what to do next. It is pure and total: every event has a meaning in
+ * every phase. `now` is in ms since the epoch.
  *
- * Its caller does the one thing that is to be done, and passes its answer in before any other event, so nothing can end
- * or decide a payment while its request is in flight.
+ * The caller does that one thing, and passes its answer in before any other event, so that nothing can end or decide a
+ * payment while its request is in flight.
  */
 export function step(payment: PaymentState, event: PaymentEvent, now: number): Step {
   const { payment: changed, replies = [] } = apply(recordAnswer(payment, event, now), event, now);
@@ -59,10 +59,7 @@ export function step(payment: PaymentState, event: PaymentEvent, now: number): S
   };
 }
 
-/**
- * What every answer leaves behind, whatever it is about: the question counted, and the quiet that the provider asked
- * for.
- */
+/** Counts the question that was answered, keeps the quiet that the provider asked for, and what it has shown. */
 function recordAnswer(payment: PaymentState, event: PaymentEvent, now: number): PaymentState {
   if (isNotAsked(event)) return payment;
   const recentQuestions =
@@ -77,7 +74,7 @@ function recordAnswer(payment: PaymentState, event: PaymentEvent, now: number): 
   };
 }
 
-/** What the provider shows of the payment's transactions is remembered, in every phase. */
+/** Remembers what the provider shows of the payment's transactions, in every phase. */
 function withStatuses(payment: PaymentState, event: PaymentEvent): PaymentState {
   return shownBy(event)
     .filter((one) => isKnown(payment, one.transId) && mayBeOwn(payment.order, one))
@@ -88,7 +85,7 @@ function withStatuses(payment: PaymentState, event: PaymentEvent): PaymentState 
     );
 }
 
-/** The transactions that an answer of the provider shows. */
+/** Lists the transactions that an answer of the provider shows. */
 function shownBy(event: PaymentEvent): readonly Transaction[] {
   if (event.kind === 'listed' && event.answer.kind === 'listed') return event.answer.transactions;
   if (event.kind === 'status' && event.answer.kind === 'found') return [event.answer.transaction];
@@ -96,7 +93,7 @@ function shownBy(event: PaymentEvent): readonly Transaction[] {
   return event.kind === 'expired' && event.answer.kind === 'expired' ? [event.answer.transaction] : [];
 }
 
-/** The worker has kept a question back: it wasn't asked, and the provider has said nothing. */
+/** Whether the worker has kept a question back: the provider has said nothing. */
 function isNotAsked(event: PaymentEvent): boolean {
   return event.kind === 'status' && event.answer.kind === 'throttled' && event.answer.isOurs === true;
 }
@@ -140,7 +137,7 @@ function apply(payment: PaymentState, event: PaymentEvent, now: number): Change 
   }
 }
 
-/** A notification that names a transaction for the first time keeps the payment from being sent again. */
+/** Handles a notification. One that names a transaction for the first time keeps the payment from being sent again. */
 function onNamed(payment: PaymentState, event: NotificationEvent, now: number): PaymentState {
   const noted = onNotification(payment, event, now);
   const { phase } = noted;
@@ -149,7 +146,7 @@ function onNamed(payment: PaymentState, event: NotificationEvent, now: number): 
   return phase.kind === 'waiting' ? onNamedWhileWaiting(noted, phase, now) : noted;
 }
 
-/** A notification that names the payment alone is about its own transaction, or about one that is still to be found. */
+/** Handles a notification that names the payment alone: it is about the known transaction, or one still to be found. */
 function onNamedAlone(payment: PaymentState, status: ProviderStatus | undefined, now: number): PaymentState {
   const transId = transIdOf(payment);
   if (transId !== undefined) return onNamed(payment, { kind: 'notification', transId, status }, now);
@@ -163,7 +160,7 @@ function withoutDelivery({ delivering: _over, ...payment }: PaymentState): Payme
   return payment;
 }
 
-/** The delivery that an outcome belongs to; one that was begun anew meanwhile has another time. */
+/** Updates the delivery that an outcome belongs to; one that was begun anew meanwhile has another time. */
 function onDelivered(payment: PaymentState, { number, at, outcome }: DeliveryEvent, now: number): PaymentState {
   const free = withoutDelivery(payment);
   const delivery = payment.notifications.find((one) => one.number === number)?.delivery;
@@ -175,7 +172,7 @@ function onDelivered(payment: PaymentState, { number, at, outcome }: DeliveryEve
   };
 }
 
-/** What time alone brings about. */
+/** Applies what time alone brings about. */
 function applyTime(payment: PaymentState, now: number): PaymentState {
   const { phase } = payment;
   if (phase.kind === 'waiting') return onWaited(payment, phase, now);
@@ -185,7 +182,7 @@ function applyTime(payment: PaymentState, now: number): PaymentState {
     : payment;
 }
 
-/** The event that notifies the merchant of a change of status; `undefined` when there is none. */
+/** Returns what notifies the merchant of a change of status; `undefined` when nothing does. */
 function notificationOf(before: PaymentState, after: PaymentState): PaymentEventType | undefined {
   const status = statusOf(after);
   const isEnd = after.phase.kind === 'ended' && before.phase.kind !== 'ended';

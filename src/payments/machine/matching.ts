@@ -4,7 +4,7 @@ import type { PaymentKind } from '../words/payment-id.js';
 import type { KnownDifference } from '../words/payment-state.js';
 import { PROVIDER_STATUSES, type Transaction, type TransType } from '../words/transaction.js';
 
-/** The provider's word for the direction of an order. */
+/** Returns the provider's word for the direction of an order. */
 export function transTypeOf({ kind }: { readonly kind: PaymentKind | PaymentOrder['kind'] }): TransType {
   return kind === 'payout' ? 'Payout' : 'Collection';
 }
@@ -62,7 +62,7 @@ export function differenceOf(order: PaymentOrder, transaction: Transaction): Dif
   return undefined;
 }
 
-/** As {@link differenceOf}, in words alone. */
+/** Describes a transaction's difference from the order, as {@link differenceOf} finds it. */
 export function disagreement(order: PaymentOrder, transaction: Transaction): string | undefined {
   return differenceOf(order, transaction)?.words;
 }
@@ -109,7 +109,7 @@ export function findOwn(order: PaymentOrder, transactions: readonly Transaction[
   return reason === undefined ? { kind: 'found', transaction: first } : { kind: 'mismatch', reason };
 }
 
-/** Those of a list under the payment's id that may be the payment's, each once. */
+/** Selects the listed transactions that may be the payment's, each once. */
 export function ownAmong(order: PaymentOrder, transactions: readonly Transaction[]): Transaction[] {
   return transactions.filter(
     (one, index) => mayBeOwn(order, one) && transactions.findIndex(({ transId }) => transId === one.transId) === index,

@@ -71,10 +71,10 @@ const PAUSES_MS = [5_000, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 5 * HOUR_M
 const SPREAD = 0.2;
 
 /**
- * The delivery after one more try. A failed one is tried again with growing pauses, and not before the merchant asks
- * for it; the last time when its three days are just over.
+ * Returns the delivery after one more try. A failed one is tried again with growing pauses, and not before the merchant
+ * asks for it; the last time when its three days are just over.
  *
- * @param payment whose id tells its pauses from those of others
+ * @param payment its id tells its pauses from those of others
  */
 export function afterTry(due: Due, outcome: DeliveryOutcome, payment: PaymentId, now: number): Delivery {
   if (outcome.kind === 'notSent') return { ...due, at: now };
@@ -93,7 +93,7 @@ function pauseAfter(tries: number, payment: PaymentId): number {
   return Math.round(pause * (1 + SPREAD * shareOf(`${payment}${tries}`)));
 }
 
-/** A number from 0 to 1 that looks random, and is the same whenever a workflow is replayed. */
+/** Returns a number from 0 to 1 that looks random, and is the same whenever a workflow is replayed. */
 function shareOf(text: string): number {
   let hash = 0;
   for (let index = 0; index < text.length; index++) hash = (hash * 31 + text.charCodeAt(index)) % 1_009;
@@ -104,9 +104,9 @@ function shareOf(text: string): number {
 const REMEMBERED = 50;
 
 /**
- * The `webhook-id` of a notification, the same for every try. It names the type, too: when an operator resets the
- * workflow to a moment before the event, something else may happen first. That is another event of the same number, and
- * a merchant who drops an id that it has seen must not miss it.
+ * Returns the `webhook-id` of a notification, the same for every try. It names the type, too: when an operator resets
+ * the workflow to a moment before the event, something else may happen first. That is another event of the same number,
+ * and a merchant who drops an id that it has seen must not miss it.
  */
 export function notificationId(
   payment: PaymentId,
@@ -115,7 +115,7 @@ export function notificationId(
   return `evt_${payment}_${type.replace('payment.', '')}_${number}`;
 }
 
-/** The notifications with one more, due at once. */
+/** Adds a notification, due at once. */
 export function withNotification(
   notifications: readonly PaymentNotification[],
   type: PaymentEventType,
@@ -128,14 +128,14 @@ export function withNotification(
   );
 }
 
-/** The next notification to deliver: they go out in order, one after the other. */
+/** Finds the next notification to deliver: they go out in order, one after the other. */
 export function nextDue(notifications: readonly PaymentNotification[]) {
   return notifications.find(isDue);
 }
 
 /**
- * The notifications, each that is due with the time at which it is tried at the earliest: not before those before it,
- * nor in the past.
+ * Gives each due notification the time at which it is tried at the earliest: not before those before it, nor in the
+ * past.
  */
 export function withNextTries(
   notifications: readonly PaymentNotification[],
@@ -154,7 +154,7 @@ export function hasGivenUp(notifications: readonly PaymentNotification[]): boole
   return notifications.some(({ delivery }) => delivery.kind === 'abandoned');
 }
 
-/** The notifications with another state of one of them; `undefined` when there is none of that number. */
+/** Replaces the delivery of one notification; `undefined` when there is none of that number. */
 export function withDelivery(
   notifications: readonly PaymentNotification[],
   number: number,
@@ -164,7 +164,7 @@ export function withDelivery(
   return notifications.map((one) => (one.number === number ? { ...one, delivery } : one));
 }
 
-/** A delivery that begins now, with its whole patience before it. */
+/** Begins a delivery now, with its whole patience before it. */
 export function newDelivery(now: number): Due {
   return { kind: 'due', at: now, tries: 0 };
 }

@@ -17,7 +17,7 @@ import { changedReview, isProposal, objectionToPerson } from './second-person.js
 /** A decision is refused if the provider has asked not to be called for longer than this, in ms. */
 const MAX_QUIET_MS = 60_000;
 
-/** Why a decision is refused without asking the provider; `undefined` when it has to be asked. */
+/** Returns why a decision is refused without asking the provider; `undefined` when it has to be asked. */
 export function objectionToDecision(payment: PaymentState, resolution: Resolution, now: number): Refusal | undefined {
   const { phase } = payment;
   if (phase.kind === 'deciding') return resolutionRefused('another decision is being checked; try again in a moment');
@@ -60,7 +60,7 @@ export function overrulable(words: string, { force }: Resolution, objection: Obj
   return refusedUnless(words, allOf(force, [objection]), insist);
 }
 
-/** The transactions that notifications name and that the provider hasn't explained yet. */
+/** Lists the transactions that notifications name and that the provider hasn't explained yet. */
 function unexplained(payment: PaymentState, now: number): readonly TransId[] {
   const { claims, others } = payment;
   const ownId = transIdOf(payment);
@@ -69,14 +69,17 @@ function unexplained(payment: PaymentState, now: number): readonly TransId[] {
   return claims.open.filter((claim) => !isShown(claim) && !isOver(claim)).map(({ transId }) => transId);
 }
 
-/** Named transactions, and the payment's own where a notification calls it paid. A decision asks about the own one itself. */
+/**
+ * Lists named transactions, and the payment's own where a notification calls it paid. A decision asks about its own
+ * itself.
+ */
 export function namedForDecision(payment: PaymentState, now: number): readonly Named[] {
   const ownId = transIdOf(payment);
   const named = namedIn(payment).filter((transId) => transId !== ownId);
   return [...named, ...ownClaimedPaid(payment, now)];
 }
 
-/** Why a decision that is being checked comes too early. Who insists has not seen what notifications have said since. */
+/** Objects to a decision that is being checked, because of notifications since: who insists hasn't seen them. */
 export function objectionToNews(
   payment: PaymentState,
   { resolution, inView }: Deciding,
@@ -91,8 +94,8 @@ export function objectionToNews(
 }
 
 /**
- * Money could go out twice for whatever is named, and be lost to a `fail` for what is called paid; a match loses
- * nothing.
+ * Lists what counts against a decision: for a resend whatever is named, since money could go out twice; for a `fail`
+ * what is called paid, since it would be lost. A match loses nothing.
  */
 function newsFor(payment: PaymentState, { decision }: Resolution, now: number): readonly Named[] {
   switch (decision.action) {
@@ -106,8 +109,8 @@ function newsFor(payment: PaymentState, { decision }: Resolution, now: number): 
 }
 
 /**
- * Why it is too early to decide: the provider's list can lag behind, and a notification can be ahead of it, even one
- * that comes while a decision is being checked. `force` overrides it.
+ * Objects to a decision that comes too early: the provider's list can lag behind, and a notification can be ahead of
+ * it, even one that comes while a decision is being checked. `force` overrides it.
  */
 function objectionToHaste(payment: PaymentState, resolution: Resolution, now: number): Refusal | undefined {
   const { decision, force } = resolution;

@@ -34,8 +34,8 @@ export function withPaidClaim(payment: PaymentState, transId: TransId, now: numb
 }
 
 /**
- * Until when the provider may still confirm that a transaction is SUCCESSFUL, as a notification has said, in ms since
- * the epoch; `undefined` when none has, or that is over.
+ * Returns until when the provider may still confirm a notification that called a transaction SUCCESSFUL, in ms since
+ * the epoch; `undefined` when there was none, or that is over.
  */
 export function paidClaimUntil({ claims }: PaymentState, transId: TransId, now: number): number | undefined {
   const claim = claims.paid?.find((one) => one.transId === transId);
@@ -43,13 +43,13 @@ export function paidClaimUntil({ claims }: PaymentState, transId: TransId, now: 
   return until !== undefined && now < until ? until : undefined;
 }
 
-/** The transactions that notifications have called SUCCESSFUL, and that the provider may still confirm. */
+/** Lists the transactions that notifications have called SUCCESSFUL, and that the provider may still confirm. */
 export function claimedPaid(payment: PaymentState, now: number): readonly TransId[] {
   const { paid = [] } = payment.claims;
   return paid.map(({ transId }) => transId).filter((transId) => paidClaimUntil(payment, transId, now) !== undefined);
 }
 
-/** Those of them that are the payment's, by what the provider has said. */
+/** Lists those of them that the provider has shown to be the payment's. */
 export function ownClaimedPaid(payment: PaymentState, now: number): readonly TransId[] {
   return claimedPaid(payment, now).filter((transId) => isKnown(payment, transId));
 }

@@ -16,16 +16,31 @@ import { nextDue } from './notification.js';
 import { LOOKS_BUDGETED, nextFreeAt, recordQuestion, STATUS_CALLS_BUDGETED } from './polling.js';
 import { isLookedUpFirst } from './waiting.js';
 
+/** The one thing that a payment has to do next. */
+export type Todo =
+  | { readonly kind: 'send'; readonly cause: SendCause }
+  | { readonly kind: 'lookUp' }
+  /** `isClaim`: the transaction is one that a notification named. */
+  | { readonly kind: 'askStatus'; readonly transId: TransId; readonly isClaim: boolean }
+  /** `isUnissued`: the link was made and given to nobody, as far as the payment knows. */
+  | { readonly kind: 'expire'; readonly transId: TransId; readonly isUnissued?: true }
+  /**
+   * Asks Temporal whether the workflow may have been reset, before a payment ends of which this run has given no link.
+   */
+  | { readonly kind: 'checkReset' }
+  /** Begins a try to notify the merchant, in parallel to everything else. Its outcome comes as `delivered`. */
+  | { readonly kind: 'deliver'; readonly number: number; readonly at: number; readonly tries: number }
+  /** Nothing until this time (ms since the epoch), or until an event comes. */
+  | { readonly kind: 'wait'; readonly until?: number | undefined; readonly summary: string }
+  | { readonly kind: 'end' };
+
 interface Task {
   readonly at: number;
   readonly todo: Exclude<Todo, { readonly kind: 'wait' | 'end' }>;
   readonly summary: string;
 }
 
-/**
- * What is due: the payment's own task first, then reported transactions, then notifications; or the wait until one is
- * due.
- */
+/** Returns what is due: the payment's own task first, then claims, then notifications; or the wait until one is due. */
 export function plan(payment: PaymentState, now: number): Todo {
   const tasks = [phaseTask(payment, now), claimTask(payment, now), deliveryTask(payment)].filter(
     (task) => task !== undefined,
@@ -52,7 +67,7 @@ export function waitsForBudget(payment: PaymentState, now: number): boolean {
   return unlimited.kind === 'askStatus';
 }
 
-/** Times at which nothing is asked, but the payment moves on by itself. */
+/** Lists times at which nothing is asked, but the payment moves on by itself. */
 function timerOf(payment: PaymentState): { at: number; summary: string }[] {
   const { phase } = payment;
   if (phase.kind === 'waiting') {
@@ -120,7 +135,7 @@ function inquiryTask(payment: PaymentState, inquiry: Inquiry, now: number): Task
   }
 }
 
-/** Nothing of the provider's is asked for. */
+/** Asks Temporal. Nothing is asked of the provider. */
 function resetTask(now: number): Task {
   return { at: now, todo: { kind: 'checkReset' }, summary: 'Find out whether the workflow was reset' };
 }
@@ -172,7 +187,7 @@ function checkTask(payment: PaymentState, ended: Ended, now: number): Task | und
       };
 }
 
-/** Reported transactions wait until it is known what the payment's own request came to. */
+/** Asks about a claim, once it is known what the payment's own request came to. */
 function claimTask(payment: PaymentState, now: number): Task | undefined {
   const { phase } = payment;
   if (phase.kind === 'sending' || phase.kind === 'waiting' || phase.kind === 'deciding') return undefined;
@@ -198,22 +213,22 @@ function deliveryTask({ notifications, delivering }: PaymentState): Task | undef
   };
 }
 
-/** The time, or the end of the quiet that the provider has asked for. */
+/** Puts a time off to the end of the quiet that the provider has asked for. */
 function quiet({ quietUntil = 0 }: PaymentState, at: number): number {
   return Math.max(at, quietUntil);
 }
 
 /**
- * When an operator who looks may have the status of a transaction asked for: now, or once there is room, in ms since
- * the epoch.
+ * Returns when an operator who looks may have the status of a transaction asked for: now, or once there is room, in ms
+ * since the epoch.
  */
 export function lookableAt(payment: PaymentState, transId: TransId, now: number): number {
   return quiet(payment, nextFreeAt(payment.recentQuestions, transId, now, LOOKS_BUDGETED));
 }
 
 /**
- * What an operator's look leaves behind: the question counted, and the quiet that the provider has asked for. It
- * decides nothing.
+ * Counts the question of an operator's look, and keeps the quiet that the provider has asked for. A look decides
+ * nothing.
  *
  * @param transId of which the status was asked
  */
@@ -232,21 +247,3 @@ export function looked(
     ...(retryAfterMs !== undefined && { quietUntil: quiet(payment, now + retryAfterMs) }),
   };
 }
-
-/** The one thing that a payment has to do next. */
-export type Todo =
-  | { readonly kind: 'send'; readonly cause: SendCause }
-  | { readonly kind: 'lookUp' }
-  /** `isClaim`: the transaction is one that a notification named. */
-  | { readonly kind: 'askStatus'; readonly transId: TransId; readonly isClaim: boolean }
-  /** `isUnissued`: the link was made and given to nobody, as far as the payment knows. */
-  | { readonly kind: 'expire'; readonly transId: TransId; readonly isUnissued?: true }
-  /**
-   * Asks Temporal whether the workflow may have been reset, before a payment ends of which this run has given no link.
-   */
-  | { readonly kind: 'checkReset' }
-  /** Begins a try to notify the merchant, in parallel to everything else. Its outcome comes as `delivered`. */
-  | { readonly kind: 'deliver'; readonly number: number; readonly at: number; readonly tries: number }
-  /** Nothing until this time (ms since the epoch), or until an event comes. */
-  | { readonly kind: 'wait'; readonly until?: number | undefined; readonly summary: string }
-  | { readonly kind: 'end' };

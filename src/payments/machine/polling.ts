@@ -30,7 +30,7 @@ export function backoff(firstMs: number, times: number, maxMs: number): number {
 }
 
 /**
- * The pause before a look-up, in ms: POLL_FIRST before the first two, then doubled each time, at most POLL_MAX.
+ * Returns the pause before a look-up, in ms: POLL_FIRST before the first two, then doubled each time, at most POLL_MAX.
  *
  * @param asked look-ups that were answered before the last one
  */
@@ -38,12 +38,12 @@ export function pollDelay(asked: number, terms: Pick<PaymentTerms, 'pollFirstMs'
   return backoff(Math.min(terms.pollFirstMs, terms.pollMaxMs), asked, terms.pollMaxMs);
 }
 
-/** The pause after the `unanswered + 1`th question in a row without an answer, in ms. */
+/** Returns the pause after the `unanswered + 1`th question in a row without an answer, in ms. */
 export function retryDelay(unanswered: number, terms: Pick<PaymentTerms, 'pollMaxMs'>): number {
   return backoff(UNANSWERED_FIRST_MS, unanswered, terms.pollMaxMs);
 }
 
-/** The pause after a question that got this in place of an answer, in ms, `before` others having got none either. */
+/** Returns the pause after a question that got no answer, in ms, `before` others having got none either. */
 export function pauseAfter(answer: NoAnswer, before: number, terms: Pick<PaymentTerms, 'pollMaxMs'>): number {
   // Nobody was asked, and it is known when there is room.
   if (answer.kind === 'throttled' && answer.isOurs) return answer.retryAfterMs ?? 0;
@@ -52,17 +52,17 @@ export function pauseAfter(answer: NoAnswer, before: number, terms: Pick<Payment
   return answer.kind === 'throttled' ? Math.max(answer.retryAfterMs ?? 0, retry) : retry;
 }
 
-/** The polling of a transaction that the provider has just taken. */
+/** Starts to poll a transaction that the provider has just taken. */
 export function startPolling(hinted: boolean, terms: PaymentTerms, now: number): Polling {
   return { asked: 0, unanswered: 0, nextAt: hinted ? now : now + pollDelay(0, terms), hinted };
 }
 
-/** The polling when there is reason to ask now. */
+/** Brings the next question forward. */
 export function bringForward(polling: Polling, hinted: boolean, now: number): Polling {
   return { ...polling, hinted: polling.hinted || hinted, nextAt: Math.min(polling.nextAt, now) };
 }
 
-/** The polling after a status question, answered or not. */
+/** Schedules the next question after one that was answered, or wasn't. */
 export function recordPoll(polling: Polling, answer: StatusAnswer, terms: PaymentTerms, now: number): Polling {
   const { asked, unanswered, hinted } = polling;
   switch (answer.kind) {
@@ -101,7 +101,7 @@ export type RecentQuestions = readonly { readonly transId: TransId; readonly at:
 /** Questions remembered: those of the latest window, of which a payment makes fewer than this. */
 const MAX_RECENT_QUESTIONS = 24;
 
-/** The earliest time at which a transaction may be asked about once more: `now`, or when its window has room. */
+/** Returns when a transaction may be asked about once more: `now`, or when its window has room. */
 export function nextFreeAt(
   recentQuestions: RecentQuestions,
   transId: TransId,
@@ -113,7 +113,7 @@ export function nextFreeAt(
   return oldest === undefined ? now : oldest.at + STATUS_WINDOW_MS + 1;
 }
 
-/** The budget after a question that was answered, or given up, at `at`. */
+/** Counts a question that was answered, or given up, at `at`. */
 export function recordQuestion(recentQuestions: RecentQuestions, transId: TransId, at: number): RecentQuestions {
   return [...recentQuestions.filter((one) => isRecent(one.at, at)), { transId, at }].slice(-MAX_RECENT_QUESTIONS);
 }

@@ -31,14 +31,14 @@ export interface Refusal {
   readonly transactionAmount?: number | undefined;
 }
 
-/** A decision of operators that can't be carried out as it is. */
+/** Refuses a decision that can't be carried out as it is. */
 export function resolutionRefused(words: string): Refusal {
   return { type: 'ResolutionRefused', words };
 }
 
 export const NOT_UNDER_REVIEW: Refusal = { type: 'NotUnderReview', words: 'the payment is not under review' };
 
-/** As {@link resolutionRefused}, where the operator may insist. @param insist how the reason goes on to say so */
+/** Refuses a decision, unless the operator insists. @param insist how the reason goes on to say so */
 export function refusedUnless(words: string, force: Force, insist = ', or override this'): Refusal {
   return { ...resolutionRefused(`${words}${insist} with "force": ${JSON.stringify(force)}`), force };
 }

@@ -25,8 +25,8 @@ import { NOT_KNOWN, objectionToWithdrawal, withdraw } from './waiting.js';
 const MAX_PENDING_REQUESTS = 4;
 
 /**
- * Why something that is asked of a payment can't be done, as far as the payment knows without asking; `undefined` when
- * it can be looked into.
+ * Returns why a request can't be met, as far as the payment knows without asking; `undefined` when it can be looked
+ * into.
  */
 export function objectionTo(payment: PaymentState, event: RequestEvent, now: number): Refusal | undefined {
   switch (event.kind) {
@@ -123,7 +123,7 @@ function isToBeSent(phase: Phase): phase is Sending | Waiting {
   return phase.kind === 'waiting' || phase.kind === 'sending';
 }
 
-/** The transaction that a link can be expired by, where nothing stands in the way. */
+/** Finds the transaction that a link can be expired by, where nothing stands in the way. */
 function closable(phase: Phase): Following | undefined {
   return followedBy(activeInquiry(phase));
 }
@@ -134,7 +134,7 @@ function answerLater(payment: PaymentState, request: number, what: PendingReques
     : done(payment, request);
 }
 
-/** The provider is going to be asked about the payment's transaction, without anybody's decision. */
+/** Whether the provider is going to be asked about the payment's transaction, without anybody's decision. */
 function isFollowed(phase: Phase): boolean {
   return followedBy(activeInquiry(phase)) !== undefined;
 }
@@ -152,7 +152,9 @@ export function isReleased(pending: PendingRequest, { phase }: PaymentState, eve
   }
 }
 
-/** Anybody who has an outcome checked must not take the provider's silence for its word that nothing is wrong. */
+/**
+ * Answers a pending request. Who has an outcome checked must not take silence for the provider's word that all is well.
+ */
 export function replyTo(
   pending: PendingRequest,
   before: PaymentState,

@@ -50,7 +50,7 @@ export function onListed(payment: PaymentState, searching: Searching, answer: Li
   }
 }
 
-/** A review that may end by itself, with what the latest look-up has come to. */
+/** Gives a review that may end by itself the reason of the latest look-up. */
 function withReason(payment: PaymentState, why: string): PaymentState {
   const { phase } = payment;
   return phase.kind === 'review' && !phase.held ? inPhase(payment, { ...phase, why }) : payment;

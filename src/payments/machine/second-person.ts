@@ -61,7 +61,7 @@ function isSame(one: Decision, other: Decision): boolean {
   return one.action === other.action && matchedTransId(one) === matchedTransId(other);
 }
 
-/** Why a decision neither is carried out nor replaces the one that waits for a second person. */
+/** Objects to a decision that neither approves nor replaces the one that waits for a second person. */
 export function objectionToPerson({ proposed }: Review, resolution: Resolution): Refusal | undefined {
   if (proposed === undefined || !isSame(proposed.decision, resolution.decision)) return undefined;
   const { by, force } = proposed;
@@ -77,7 +77,7 @@ export function objectionToPerson({ proposed }: Review, resolution: Resolution):
     : refusedUnless(`the decision of ${by}, which waits, overrules more: reject it`, allOf(force, resolution.force));
 }
 
-/** Why one person's decision isn't carried out after all: what the provider has shown for it takes two people. */
+/** Objects to one person's decision, when the provider has shown for it what takes two people. */
 export function objectionToOne(
   payment: PaymentState,
   { review, resolution }: Pick<Deciding, 'review' | 'resolution'>,
@@ -106,7 +106,7 @@ function withNextNumber(payment: PaymentState, review: Review): PaymentState {
   return { ...payment, reviews, phase: { ...review, number: reviews } };
 }
 
-/** Why a decision can't be rejected that waits for a second person. */
+/** Objects to the rejection of a decision, when none waits for a second person. */
 export function objectionToRejection({ phase }: PaymentState, { review }: Rejection): Refusal | undefined {
   if (phase.kind === 'deciding') return resolutionRefused('a decision is being checked; try again in a moment');
   if (phase.kind !== 'review') return NOT_UNDER_REVIEW;
@@ -124,7 +124,7 @@ export function onReject(payment: PaymentState, request: number, { by, why }: Re
   return done(withNextNumber(payment, { ...phase, proposed: undefined, rejected }), request);
 }
 
-/** Why a decision on an earlier review is refused. */
+/** Tells why a decision on an earlier review is refused. */
 export function changedReview({ number, why, proposed }: Review): string {
   const waits = proposed === undefined ? '' : `; a decision of ${proposed.by} waits for a second person`;
   return `the review has changed: it is now number ${number} (${why}${waits}); read the payment again`;

@@ -55,9 +55,9 @@ export function onSent(payment: PaymentState, phase: Sending, outcome: Initiatio
 }
 
 /**
- * A rejected request moves no money. One that was tried or sent before may have been taken all the same, and be what
- * the provider rejects a second one for: of money, that is looked for before anything is said. Nobody was given the
- * link of an earlier try.
+ * Handles a rejection. The rejected request moves no money, but an earlier one may have been taken, and be what the
+ * provider rejects the second one for: that is looked for before anything is said. A link of an earlier try was given
+ * to nobody.
  */
 function onRejected(payment: PaymentState, { ambiguity, unsent }: Sending, message: string, now: number): PaymentState {
   const outcome = { status: 'FAILED', failureCode: 'rejected_by_provider', reason: message } as const;
@@ -92,7 +92,7 @@ export function onNamedBeforeSending(payment: PaymentState, sending: Sending, na
   return askSoon(recall(payment, sending, named, now), now);
 }
 
-/** Why an operator can't take back that a payment is sent once more, while that waits or is just about to happen. */
+/** Objects to taking back that a payment is sent once more, while that waits or is just about to happen. */
 export function objectionToRecall(
   { resolved }: PaymentState,
   { kind, cause, ambiguity, unsent }: Sending | Waiting,

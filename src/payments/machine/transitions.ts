@@ -27,13 +27,13 @@ import {
 import { LISTED_AFTER_MS, lookUpDelay } from './look-ups.js';
 import { bringForward, startPolling } from './polling.js';
 
-/** The payment in another phase. */
+/** Puts the payment in another phase. */
 export function inPhase(payment: PaymentState, phase: Phase): PaymentState {
   return { ...payment, phase };
 }
 
 /**
- * The payment is about to be sent. After a resend of money, no answer can rule out that it was accepted twice: the
+ * Prepares the payment to be sent. After a resend of money, no answer can rule out that it was accepted twice: the
  * outcome is checked again afterwards.
  */
 export function aboutToSend(payment: PaymentState, cause: SendCause, ambiguity: Ambiguity | undefined): PaymentState {
@@ -50,7 +50,7 @@ export function aboutToSend(payment: PaymentState, cause: SendCause, ambiguity: 
   };
 }
 
-/** What a notification says of a transaction that it doesn't name has been examined, or decided over. */
+/** Forgets that a notification spoke of a transaction without naming it: that was examined, or decided over. */
 export function withoutUnnamed(payment: PaymentState): PaymentState {
   const { isNamed: _over, ...claims } = payment.claims;
   return { ...payment, claims };
@@ -119,7 +119,7 @@ export function verify(payment: PaymentState, of: Following, outcome: Verifying[
   });
 }
 
-/** What stays known when a payment goes on with another transaction: nothing that was said of the one before. */
+/** Keeps what stays true when a payment goes on with another transaction: nothing that was said of the one before. */
 function sharedFacts({ link, expiresAt }: Facts): Facts {
   return { link, expiresAt };
 }
@@ -196,7 +196,7 @@ export function holdForReview(payment: PaymentState, why: string, now: number): 
   return review(payment, { why, held: true, inquiry: inquiryFor(payment, now) }, now);
 }
 
-/** The payment's inquiry; for an ended payment, to follow its transaction again if an operator decides so. */
+/** Returns the payment's inquiry; for an ended payment, to follow its transaction again if an operator decides so. */
 function inquiryFor({ phase, createdAt, terms }: PaymentState, now: number): Inquiry | undefined {
   if (phase.kind !== 'ended') return inquiryOf(phase);
   if (phase.transId === undefined) return undefined;
@@ -226,7 +226,7 @@ export function end(
   return inPhase(known, { kind: 'ended', ...outcome, transId: transIdOf(payment), checks, outstanding });
 }
 
-/** The checks of an outcome that is in doubt since `now`. */
+/** Plans the checks of an outcome that may be doubled, from `now` on. */
 export function checksFrom(now: number): Check[] {
   return CHECKS_AFTER_MS.map((after) => ({ at: now + after, tries: 0 }));
 }

@@ -99,7 +99,7 @@ export function judge(payment: PaymentState, { ambiguity }: Searching, answer: L
   }
 }
 
-/** A transaction that was paid once, or has ended, is shown by an old answer when it isn't so now. */
+/** Corrects an old answer about a transaction that was paid once, or has ended. */
 function asKnown(payment: PaymentState, transaction: Transaction): Transaction {
   const { transId, status } = transaction;
   const isPaid = hasBeenPaid(payment, transId) && !isOver(payment, status);
@@ -107,7 +107,7 @@ function asKnown(payment: PaymentState, transaction: Transaction): Transaction {
   return { ...transaction, status: isPaid ? 'SUCCESSFUL' : latestOf(payment, known, status) };
 }
 
-/** What the provider has shown before, and doesn't list now: it is there all the same. */
+/** Lists what the provider has shown before and doesn't list now: it is there all the same. */
 function leftOut(payment: PaymentState, listed: readonly Transaction[]): readonly Transaction[] {
   return payment.others
     .filter(({ transId, status }) => !isOver(payment, status) && !listed.some((one) => one.transId === transId))
@@ -115,7 +115,7 @@ function leftOut(payment: PaymentState, listed: readonly Transaction[]): readonl
 }
 
 /**
- * The verdict for a link. A transaction doesn't have the link's address, so nobody can have been given the link or pay
+ * Judges the request for a link. The list doesn't have a link's address, so nobody can have been given the link or pay
  * it: it is safe to create another, after those that were found unpaid have been expired. If one has been paid all the
  * same, it is followed; none is expired while a notification says so.
  */
@@ -137,8 +137,8 @@ function judgeLink(payment: PaymentState, transactions: readonly Transaction[], 
 }
 
 /**
- * The links of a payment whose workflow was reset, one of which the merchant may have been given: those that have not
- * expired, or otherwise the last one.
+ * Selects the links that the merchant may have been given before a reset: those that have not expired, or otherwise the
+ * last one.
  */
 function withoutExpired(payment: PaymentState, transactions: readonly Transaction[]): readonly Transaction[] {
   const own = ownAmong(payment.order, transactions);

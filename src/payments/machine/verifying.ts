@@ -44,7 +44,7 @@ export function onListedWhileVerifying(
   return isPaid ? applyTransaction(known, followed, now) : end(known, outcome, now);
 }
 
-/** The list can't be read: the payment doesn't end meanwhile. After the grace period a person is asked. */
+/** Goes on without the list: the payment doesn't end meanwhile, and after the grace period a person is asked. */
 function lookAgain(payment: PaymentState, verifying: Verifying, now: number): PaymentState {
   const lookUps = verifying.lookUps + 1;
   const nextAt = now + lookUpDelay(payment, verifying, lookUps, now);

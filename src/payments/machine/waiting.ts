@@ -21,7 +21,7 @@ const CREDENTIALS_PAUSE_MS = 60_000;
 
 const MAX_CREDENTIALS_PAUSE_MS = 10 * 60_000;
 
-/** The pause before an unsent request is tried again, in ms: at least the provider's Retry-After. */
+/** Returns the pause before an unsent request is tried again, in ms: at least the provider's Retry-After. */
 export function sendAgainDelay({ hold, tries }: Pick<Unsent, 'hold' | 'tries'>, retryAfterMs = 0): number {
   return hold === 'credentials'
     ? backoff(CREDENTIALS_PAUSE_MS, tries - 1, MAX_CREDENTIALS_PAUSE_MS)
@@ -64,7 +64,7 @@ function isPatienceOver(payment: PaymentState, unsent: Unsent, now: number): boo
   return now >= patienceEnd(payment, unsent);
 }
 
-/** Until when what could not be sent is tried again. */
+/** Returns until when an unsent request is tried again, in ms since the epoch. */
 export function patienceEnd({ terms }: PaymentState, { hold, begunAt, since }: Unsent): number {
   const sendBy = begunAt + terms.sendByMs;
   return hold === 'credentials' ? sendBy : Math.min(sendBy, since + NOT_SENT_PATIENCE_MS);
@@ -174,7 +174,7 @@ export function recall(
   return inQuestion === undefined ? payment : search(payment, inQuestion, now);
 }
 
-/** An operator's decision that wasn't carried out is none: nobody is told of it any more. */
+/** Drops an operator's decision that wasn't carried out: nobody is told of it any more. */
 export function withoutDecision(payment: PaymentState, cause: SendCause): PaymentState {
   if (cause !== 'operator') return payment;
   const { resolved: _none, ...rest } = payment;
@@ -240,7 +240,7 @@ function searchingOf({ phase }: PaymentState) {
   return phase.kind === 'searching' ? phase : undefined;
 }
 
-/** Why a waiting payment can't be withdrawn; `undefined` when it certainly was not sent. */
+/** Objects to the withdrawal of a waiting payment, unless it certainly was not sent. */
 export function objectionToWithdrawal(payment: PaymentState, { ambiguity, unsent }: Waiting): Refusal | undefined {
   const isUnsent = unsent.hold === 'credentials' || unsent.hold === 'connection';
   const isSure = ambiguity === undefined && isUnsent && !unsent.wasThrottled && namedIn(payment).length === 0;

@@ -29,12 +29,12 @@ export function markdown(lines: readonly string[]): string {
   return lines.join('\n') + '\n\n\u00a0'.repeat(2 + wraps);
 }
 
-/** A payment's summary for operators, as Markdown, most important first; without personal data. */
+/** Sums up a payment for operators, as Markdown, most important first; without personal data. */
 export function describePayment(state: PaymentState): string {
   return markdown(linesOf(state));
 }
 
-/** The lines of {@link describePayment}. */
+/** Writes the lines of {@link describePayment}. */
 export function linesOf(state: PaymentState): string[] {
   const { final, reason, amountPaid, revenue, expiresAt, resolution } = toPayment(state);
   const { phase, order, others } = state;
@@ -84,8 +84,8 @@ function toDo(state: PaymentState, { number, proposed }: Review, desk: string | 
 }
 
 /**
- * What an operator can do about a payment that waits for nobody: of one that isn't sent yet, there is nothing to ask
- * the provider.
+ * Tells what an operator can do about a payment that waits for nobody. One that isn't sent yet gives nothing to ask the
+ * provider.
  */
 function canBeDone(payment: PaymentState, desk: string | undefined): string | undefined {
   const { phase, order } = payment;
@@ -98,7 +98,9 @@ function canBeDone(payment: PaymentState, desk: string | undefined): string | un
   return desk === undefined ? `${what}, with the refresh call` : `[${what}, on the desk](${desk})`;
 }
 
-/** Until when an open question is waited for before the payment goes on without its answer, or a person is asked. */
+/**
+ * Tells until when an open question is waited for before the payment goes on without its answer, or a person is asked.
+ */
 function graceOf(state: PaymentState, inquiry: Inquiry | undefined): string | undefined {
   switch (inquiry?.kind) {
     case 'searching':
@@ -120,7 +122,7 @@ function decided({ action, by, why, approval }: PaymentResolution): string {
   return `${action} by ${by}: ${escaped(why)}${second}`;
 }
 
-/** The payment's page on the desk. */
+/** Links to the payment's page on the desk. */
 function deskOf({ order, terms }: PaymentState): string | undefined {
   return terms.deskUrl === undefined ? undefined : `${terms.deskUrl}/desk/payments/${order.id}`;
 }
@@ -134,8 +136,8 @@ function describeWait(state: PaymentState, { cause, unsent, until }: Waiting, de
 }
 
 /**
- * The payment's own transaction, with the provider's last word on it. CREATED may be from before any: a payment that is
- * opened again begins with it.
+ * Describes the payment's own transaction, with the provider's last word on it. CREATED may be from before any: a
+ * payment that is opened again begins with it.
  */
 function describeTransaction(state: PaymentState): string | undefined {
   const followed = followedBy(inquiryOf(state.phase));
@@ -162,8 +164,8 @@ function openQuestion(inquiry: Inquiry): string | undefined {
 }
 
 /**
- * Other people's text, of which nothing is rendered as Markdown. The Web UI makes a link of a bare address, too:
- * brackets take it apart, as security reports do.
+ * Escapes other people's text, so that nothing in it is rendered as Markdown. The Web UI makes a link of a bare
+ * address, too: brackets take it apart, as security reports do.
  */
 function escaped(text: string): string {
   return text
@@ -172,7 +174,7 @@ function escaped(text: string): string {
     .replace(/[\\`*_{}[\]()<>#+!|~]/g, '\\$&');
 }
 
-/** An identifier of the provider's, as it is: nothing in it ends the code. */
+/** Shows an identifier of the provider's as it is: nothing in it ends the code. */
 function code(id: string): string {
   return `\`${id.replace(/[`\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '\uFFFD')}\``;
 }

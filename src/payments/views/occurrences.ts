@@ -32,7 +32,7 @@ export interface Taken {
   readonly replies: readonly Reply[];
 }
 
-/** What an event was, and then what came of it. */
+/** Tells what an event was, and then what came of it. */
 export function occurrencesIn(taken: Taken): readonly Occurrence[] {
   const changes = changesIn(taken);
   const cause = causeOf(taken);
@@ -104,7 +104,7 @@ function about(payment: PaymentState, transId: TransId): { readonly other?: true
   return transId === transIdOf(payment) ? {} : { other: true, transId };
 }
 
-/** An accepted request is told as the change that it is. */
+/** Tells what came of a request. An accepted one is told as the change that it is. */
 function sendOutcome(outcome: InitiationOutcome): Occurrence | undefined {
   switch (outcome.kind) {
     case 'accepted':
@@ -171,7 +171,7 @@ function deliveryOutcome(
   return { type: 'merchant_notification', number, event, delivery };
 }
 
-/** How the payment differs after the event, in the order of cause and effect. */
+/** Tells how the payment differs after the event, in the order of cause and effect. */
 function changesIn(taken: Taken): readonly Occurrence[] {
   const { before, after, event } = taken;
   const changes: Occurrence[] = [];
@@ -218,7 +218,7 @@ function deciderIn({ resolved: before }: PaymentState, { resolved }: PaymentStat
   return { source: 'operator', by, ...(approval && { approvedBy: approval.by }) } as const;
 }
 
-/** What has become of operators' decisions: who has decided what. */
+/** Tells what has become of operators' decisions: who has decided what. */
 export function decisionsIn(before: PaymentState, after: PaymentState): readonly DecisionOccurrence[] {
   const { resolved } = after;
   const proposals = proposalsIn(reviewOf(before), reviewOf(after));
@@ -290,7 +290,7 @@ function sourceOf(event: PaymentEvent, after: PaymentState): ChangeSource {
 
 const GIVEN_UP: readonly (FailureCode | undefined)[] = ['not_sent', 'link_not_created'];
 
-/** By code points, so that no character is cut in half. */
+/** Shortens a text by code points, so that no character is cut in half. */
 function shortened(text: string): string {
   const characters = [...text];
   return characters.length > MAX_REASON_LENGTH ? `${characters.slice(0, MAX_REASON_LENGTH - 1).join('')}…` : text;

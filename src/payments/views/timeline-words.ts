@@ -50,7 +50,7 @@ export function sourceOf(occurrence: ShownOccurrence): EventSource {
   }
 }
 
-/** One sentence or two for people. `count`: how often it has happened. */
+/** Sums up an entry in one or two sentences. `count`: how often it has happened. */
 export function summaryOf(occurrence: ShownOccurrence, count = 1): string {
   const words = wordsFor(occurrence);
   return count === 1 ? words : `${words} (${count} times)`;
@@ -72,16 +72,8 @@ function wordsFor(occurrence: ShownOccurrence): string {
       return `It isn't known whether the provider accepted the payment: ${unended(occurrence.reason)}.`;
     case 'looked_up':
       return lookUpWords(occurrence);
-    case 'asked': {
-      const what = transactionIn(occurrence);
-      if (occurrence.answer === 'not_asked') {
-        return `The provider was not asked for the status of ${what} again: ${JUST_ASKED}.`;
-      }
-      if (occurrence.answer === 'unknown') return `The provider doesn't know ${what}.`;
-      return isNoAnswer(occurrence.answer)
-        ? `The provider was asked for the status of ${what}, and ${NO_ANSWER[occurrence.answer]}.`
-        : `The provider said that ${what} is ${occurrence.answer}.`;
-    }
+    case 'asked':
+      return askedWords(occurrence);
     case 'provider_notification': {
       const what = transactionIn(occurrence);
       const about =
@@ -131,7 +123,17 @@ function wordsFor(occurrence: ShownOccurrence): string {
   }
 }
 
-/** Who has asked for something. A merchant reads no operator's name. */
+function askedWords(occurrence: Extract<Occurrence, { type: 'asked' }>): string {
+  const { answer } = occurrence;
+  const what = transactionIn(occurrence);
+  if (answer === 'not_asked') return `The provider was not asked for the status of ${what} again: ${JUST_ASKED}.`;
+  if (answer === 'unknown') return `The provider doesn't know ${what}.`;
+  return isNoAnswer(answer)
+    ? `The provider was asked for the status of ${what}, and ${NO_ANSWER[answer]}.`
+    : `The provider said that ${what} is ${answer}.`;
+}
+
+/** Names who has asked for something. A merchant reads no operator's name. */
 function whoIn({ source, by }: { readonly source: ChangeSource; readonly by?: string | undefined }): string {
   switch (source) {
     case 'merchant':
@@ -161,7 +163,7 @@ function transactionIn({ other, transId }: Extract<Occurrence, { type: 'asked' |
     : `another transaction, ${transId},`;
 }
 
-/** A reason without its full stop: the sentence has one. */
+/** Drops a reason's full stop: the sentence has one. */
 function unended(reason: string): string {
   return reason.replace(/\.$/, '');
 }

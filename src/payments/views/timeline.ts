@@ -7,8 +7,8 @@ export const MAX_ENTRIES = 100;
 export const FIRST_KEPT = 20;
 
 /**
- * The timeline with what one step of the payment machine has brought. What has happened before in the same way since
- * the last milestone is counted there, so that a link that is polled for a day takes a line and not a page.
+ * Adds what one step of the payment machine has brought. What has happened before in the same way since the last
+ * milestone is counted there, so that a link that is polled for a day takes a line and not a page.
  *
  * @param now ms since the epoch
  */
@@ -51,7 +51,7 @@ function isOfOther(
   return (occurrence.type === 'asked' || occurrence.type === 'provider_notification') && occurrence.other === true;
 }
 
-/** What is told each time, and after which the same is worth another line. */
+/** Whether an entry is told each time; after it, the same as before is worth another line. */
 function isMilestone(occurrence: Occurrence): boolean {
   switch (occurrence.type) {
     case 'accepted':

@@ -31,7 +31,7 @@ import {
 import type { Review } from '../words/phase.js';
 import { isoTime } from '../words/time.js';
 
-/** The payment as the API shows it to operators. */
+/** Shows the payment as the API does to operators. */
 export function toPayment(state: PaymentState): Payment {
   const { order, facts } = state;
   const transId = transIdOf(state);
@@ -69,10 +69,7 @@ export function toPayment(state: PaymentState): Payment {
   };
 }
 
-/**
- * The payment as its merchant sees it: without what only one of two people has decided, which a merchant could take for
- * the outcome.
- */
+/** Leaves out what only one of two people has decided, which a merchant could take for the outcome. */
 export function forMerchant<Shown extends Pick<Payment, 'id'> & Partial<Pick<Payment, 'review'>>>(
   payment: Shown,
 ): Shown {
@@ -116,14 +113,14 @@ function toRejected({ proposed, by, why, at }: Rejected): RejectedDecision {
   return { action: decision.action, transId: matchedTransId(decision), proposedBy, by, why, at: isoTime(at) };
 }
 
-/** What has moved, as far as the provider has said. */
+/** Returns what has moved, as far as the provider has said; XAF. */
 export function amountPaidOf(state: PaymentState): number | undefined {
   return statusOf(state) === 'SUCCESSFUL' ? state.facts.amountPaid : undefined;
 }
 
 /**
- * What has moved less what is left of it. Not known of a transaction that differs from the order and whose amount
- * isn't.
+ * Returns what has moved less what is left of it; XAF. Unknown for a transaction that differs from the order and whose
+ * amount isn't known.
  */
 function feeOf(state: PaymentState): number | undefined {
   const { order, facts, acceptedDifference } = state;

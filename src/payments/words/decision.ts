@@ -46,7 +46,7 @@ export function overrulesAllOf(force: Force, other: Force): boolean {
   return other === false || other.every((objection) => overrules(force, objection));
 }
 
-/** What overrules all that either does. A list has each objection once, in one order. */
+/** Returns what overrules all that either does. A list has each objection once, in one order. */
 export function allOf(one: Force, other: Force): Force {
   if (one === true || other === true) return true;
   return OBJECTIONS.filter((objection) => overrules(one, objection) || overrules(other, objection));
@@ -96,7 +96,7 @@ export interface Rejected extends Omit<Rejection, 'review'> {
   readonly at: number;
 }
 
-/** The transaction that a decision names; `undefined` if it names none. */
+/** Returns the transaction that a decision names; `undefined` if it names none. */
 export function matchedTransId(decision: Decision): TransId | undefined {
   return decision.action === 'match' ? decision.transId : undefined;
 }

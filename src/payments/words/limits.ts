@@ -10,10 +10,10 @@ export const CURRENCY = 'XAF';
 
 const numbers = new Intl.NumberFormat('en');
 
-/** An amount for people, such as `5,000 XAF`. */
+/** Formats an amount for people, such as `5,000 XAF`. */
 export const xaf = (amount: number) => `${numbers.format(amount)} ${CURRENCY}`;
 
-/** What has moved or is to move and, where that differs, what was ordered. */
+/** Formats what has moved or is to move and, where that differs, what was ordered. */
 export function amountOf({ amount, amountPaid = amount }: Amounts): string {
   return amountPaid === amount ? xaf(amount) : `${xaf(amountPaid)} (ordered: ${xaf(amount)})`;
 }

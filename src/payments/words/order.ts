@@ -46,7 +46,7 @@ export type PaymentOrder = LinkOrder | DirectOrder | PayoutOrder;
 
 export type OrderKind = PaymentOrder['kind'];
 
-/** The provider's service that takes the order, which is the payment's `kind` in the API. */
+/** Returns the provider's service that takes the order, which is the payment's `kind` in the API. */
 export function serviceOf({ kind }: Pick<PaymentOrder, 'kind'>): Service {
   return kind === 'payout' ? 'payout' : 'collection';
 }

@@ -144,7 +144,7 @@ export interface PendingRequest {
   readonly for: 'poll' | 'closing' | 'check';
 }
 
-/** A payment of which nothing was sent yet. */
+/** Opens a payment of which nothing was sent yet. */
 export function openPayment(order: PaymentOrder, terms: PaymentTerms, now: number): PaymentState {
   return {
     order,
@@ -163,7 +163,7 @@ export function openPayment(order: PaymentOrder, terms: PaymentTerms, now: numbe
   };
 }
 
-/** The payment's status in the words of the API. */
+/** Returns the payment's status in the words of the API. */
 export function statusOf({ phase }: Pick<PaymentState, 'phase'>): PaymentStatus {
   switch (phase.kind) {
     case 'sending':
@@ -189,30 +189,30 @@ export function isFinalPayment({ phase }: Pick<PaymentState, 'phase'>): boolean 
   return phase.kind === 'ended';
 }
 
-/** Why the payment is FAILED or EXPIRED, in words for the merchant, or why it is under review. */
+/** Tells the merchant why the payment is FAILED or EXPIRED, or why it is under review. */
 export function reasonOf(payment: PaymentState): string | undefined {
   const { phase, facts } = payment;
   return reviewOf(payment)?.why ?? (phase.kind === 'ended' ? phase.reason : facts.reason);
 }
 
-/** Why the payment is FAILED or EXPIRED, for programs. */
+/** Tells programs why the payment is FAILED or EXPIRED. */
 export function failureCodeOf(payment: PaymentState): FailureCode | undefined {
   const { phase } = payment;
   if (phase.kind === 'ended') return phase.status === 'SUCCESSFUL' ? undefined : phase.failureCode;
   return statusOf(payment) === 'FAILED' ? 'failed_at_provider' : undefined;
 }
 
-/** The provider's words when it has rejected the payment. */
+/** Returns the provider's words when it has rejected the payment. */
 export function rejectionOf(payment: PaymentState): string | undefined {
   return failureCodeOf(payment) === 'rejected_by_provider' ? reasonOf(payment) : undefined;
 }
 
-/** The transaction that the payment goes by. */
+/** Returns the transaction that the payment goes by. */
 export function transIdOf({ phase }: Pick<PaymentState, 'phase'>): TransId | undefined {
   return phase.kind === 'ended' ? phase.transId : followedBy(inquiryOf(phase))?.transId;
 }
 
-/** What a transaction is of, in XAF, where the provider has shown it to differ from the order. */
+/** Returns a transaction's amount, in XAF, where the provider has shown it to differ from the order. */
 export function otherAmountOf({ differences }: PaymentState, transId: TransId | undefined): number | undefined {
   return differences?.find((one) => one.transId === transId)?.amount;
 }
@@ -223,22 +223,21 @@ export function isKnown(payment: Pick<PaymentState, 'phase' | 'others'>, transId
 }
 
 /**
- * Evidence not yet examined: the transactions that notifications name, of which the provider hasn't said what they are.
- * While there is any, nothing is sent again, and nothing final is told but what the provider says itself or a person
- * decides over it.
+ * Lists the transactions that notifications name and that the provider hasn't explained. While there is any, nothing is
+ * sent again, and nothing final is told but what the provider says itself or a person decides over it.
  */
 export function namedIn({ claims }: Pick<PaymentState, 'claims'>): readonly Named[] {
   const { open, unconfirmed, isNamed } = claims;
   return [...open.map(({ transId }) => transId), ...unconfirmed, ...(isNamed ? [UNNAMED] : [])];
 }
 
-/** The review that the payment is under. */
+/** Returns the review that the payment is under. */
 export function reviewOf({ phase }: Pick<PaymentState, 'phase'>): Review | undefined {
   if (phase.kind === 'deciding') return phase.review;
   return phase.kind === 'review' ? phase : undefined;
 }
 
-/** From when on `resend` and `fail` are taken without being forced. */
+/** Returns from when on `resend` and `fail` are taken without being forced. */
 export function decideFrom({ sends, terms, createdAt }: PaymentState): number {
   return (sends.lastAt ?? createdAt) + terms.resolveAfterMs;
 }

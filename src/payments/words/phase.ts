@@ -4,24 +4,6 @@ import type { FailureCode } from './payment.js';
 import type { TransId } from './payment-id.js';
 import type { ProviderStatus, Transaction } from './transaction.js';
 
-/** The transaction whose status is asked for without anybody's decision. */
-export function polledTransaction(phase: Phase): Following | undefined {
-  // While a decision is looked into, that is only put off.
-  const inquiry = activeInquiry(phase.kind === 'deciding' ? phase.review : phase);
-  return inquiry?.kind === 'verifying' ? undefined : followedBy(inquiry);
-}
-
-/** What goes on at the provider by itself; nothing does while a review is held. */
-export function activeInquiry(phase: Phase): Inquiry | undefined {
-  if (phase.kind === 'review') return phase.held ? undefined : phase.inquiry;
-  return phase.kind === 'deciding' ? undefined : inquiryOf(phase);
-}
-
-/** The transaction that is followed, in any phase. */
-export function followedTransaction({ phase }: { readonly phase: Phase }): Following | undefined {
-  return followedBy(inquiryOf(phase));
-}
-
 export type Phase = Sending | Waiting | Searching | Following | Closing | Verifying | Review | Deciding | Ended;
 
 /** On whose decision money is sent: the merchant's order, the policy for ambiguous requests, or an operator's. */
@@ -261,7 +243,7 @@ export type Named = TransId | typeof UNNAMED;
 
 export const UNNAMED = 'a transaction without its id' as const;
 
-/** What goes on at the provider, with or without a person. */
+/** Returns the inquiry at the provider, with or without a person. */
 export function inquiryOf(phase: Phase): Inquiry | undefined {
   switch (phase.kind) {
     case 'searching':
@@ -278,8 +260,26 @@ export function inquiryOf(phase: Phase): Inquiry | undefined {
   }
 }
 
-/** The transaction that an inquiry follows; a search has none yet. */
+/** Returns the transaction that an inquiry follows; a search has none yet. */
 export function followedBy(inquiry: Inquiry | undefined): Following | undefined {
   if (inquiry?.kind === 'closing' || inquiry?.kind === 'verifying') return inquiry.of;
   return inquiry?.kind === 'following' ? inquiry : undefined;
+}
+
+/** Returns the transaction whose status is asked for without anybody's decision. */
+export function polledTransaction(phase: Phase): Following | undefined {
+  // While a decision is looked into, that is only put off.
+  const inquiry = activeInquiry(phase.kind === 'deciding' ? phase.review : phase);
+  return inquiry?.kind === 'verifying' ? undefined : followedBy(inquiry);
+}
+
+/** Returns the inquiry that goes on by itself; none does while a review is held. */
+export function activeInquiry(phase: Phase): Inquiry | undefined {
+  if (phase.kind === 'review') return phase.held ? undefined : phase.inquiry;
+  return phase.kind === 'deciding' ? undefined : inquiryOf(phase);
+}
+
+/** Returns the transaction that is followed, in any phase. */
+export function followedTransaction({ phase }: { readonly phase: Phase }): Following | undefined {
+  return followedBy(inquiryOf(phase));
 }

@@ -13,22 +13,22 @@ const CAMEROON_OFFSET_MS = HOUR_MS;
 /** The name of the time zone. */
 export const TIME_ZONE = 'Africa/Douala';
 
-/** The day that a time falls on. */
+/** Returns the day that a time falls on. */
 export function dayOf(time: number): string {
   return new Date(time + CAMEROON_OFFSET_MS).toISOString().slice(0, 10);
 }
 
-/** When the day that a time falls on ends, which is when the next one begins. */
+/** Returns when the day that a time falls on ends, which is when the next one begins. */
 export function endOfDay(time: number): number {
   return (Math.floor((time + CAMEROON_OFFSET_MS) / DAY_MS) + 1) * DAY_MS - CAMEROON_OFFSET_MS;
 }
 
-/** When a day begins. */
+/** Returns when a day begins. */
 export function startOf(day: string): number {
   return Date.parse(`${day}T00:00:00Z`) - CAMEROON_OFFSET_MS;
 }
 
-/** The day that comes so many days after another, or before it. */
+/** Returns the day that comes so many days after another, or before it. */
 export function dayAfter(day: string, days = 1): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);
 }
@@ -39,7 +39,7 @@ export function isDay(text: string): boolean {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
-/** A time as the API writes it: ISO 8601, in UTC. */
+/** Writes a time as the API does: ISO 8601, in UTC. */
 export function isoTime(time: number): string {
   return new Date(time).toISOString();
 }
