@@ -39,7 +39,7 @@ interface Recorded {
   readonly violations: readonly Violation[];
 }
 
-/** The book after one step of the machine, and what was wrong about the step. */
+/** Keeps the book after one step of the machine, and tells what was wrong about the step. */
 export function record(before: Situation, event: PaymentEvent, step: Step, now: number): Recorded {
   const violations: Violation[] = [];
   const shown = shownBy(before, event);
@@ -94,8 +94,8 @@ function withLook(book: Book, { payment, todo }: Situation, event: PaymentEvent,
 }
 
 /**
- * What a notification names may have moved money: the payment doesn't end without money before the provider was asked
- * for it.
+ * Notes what a notification names: it may have moved money, and the payment doesn't end without money before the
+ * provider was asked for it.
  */
 function withNamed(
   book: Book,
@@ -142,8 +142,8 @@ function isLeftUnnamed({ book, payment, provider }: Situation, event: PaymentEve
 }
 
 /**
- * The first notification that calls one of the payment's transactions SUCCESSFUL counts, until the provider says so,
- * too.
+ * Notes a notification that calls one of the payment's transactions SUCCESSFUL. The first counts, until the provider
+ * says so, too.
  */
 function withPaidReport(book: Book, { provider, payment }: Situation, event: PaymentEvent, now: number): Book {
   const isNotification = event.kind === 'notification' || event.kind === 'named';
@@ -165,7 +165,10 @@ function isShownPaid({ shown }: Book, transId: TransId): boolean {
   return shown.some((one) => one.transId === transId && one.isPaid);
 }
 
-/** A notification that contradicts the outcome must not wait behind others about which the provider says nothing. */
+/**
+ * Notes a notification that contradicts the outcome: it must not wait behind others about which the provider says
+ * nothing.
+ */
 function withToAsk(
   book: Book,
   { provider, payment, book: before }: Situation,
@@ -283,7 +286,7 @@ function withLinks(
   return expiresAt === before.expiresAt && unissued === before.unissued ? before : { ...before, expiresAt, unissued };
 }
 
-/** A link counts as given to the merchant once its workflow task is recorded. */
+/** Marks a link as given to the merchant, once its workflow task is recorded. */
 export function given(provider: Provider, { payment, book }: Situation): Provider {
   const transId = payment.facts.link?.transId;
   if (payment.order.kind !== 'link' || transId === undefined || transId !== transIdOf(payment)) return provider;

@@ -61,7 +61,7 @@ export function viewOf(payment: PaymentState): View {
   return { status: statusOf(payment), final: isFinalPayment(payment) };
 }
 
-/** What the merchant is to be notified of when what it sees changes. */
+/** Returns what the merchant is to be notified of when what it sees changes. */
 export function expectedNotification(before: View, after: View): PaymentEventType | undefined {
   if (after.final ? before.final : before.status === after.status) return undefined;
   switch (after.status) {
@@ -87,7 +87,7 @@ function canMove(
   return kind === 'link' ? isGiven && status !== 'EXPIRED' : status !== 'FAILED';
 }
 
-/** The rules that a situation breaks, independent of what led to it. */
+/** Lists the rules that a situation breaks, independent of what led to it. */
 export function violationsOf(situation: Situation): Violation[] {
   const { payment, book, todo, provider } = situation;
   const given = provider.transactions.filter(({ isGiven }) => isGiven).map(({ transId }) => transId);
@@ -150,7 +150,7 @@ function isOpenAgain(shown: readonly Shown[], transId: TransId): boolean {
   return shown.some((one) => one.transId === transId && one.isOpen);
 }
 
-/** Of one that the provider makes by itself after the end, nobody can know before it is shown (A3). */
+/** Whether the provider made a transaction by itself after the end: nobody can know before it is shown (A3). */
 function isUnseenLater({ isLater, transId }: OwnTransaction, shown: readonly Shown[]): boolean {
   const known = shown.find((one) => one.transId === transId);
   return isLater && (known === undefined || known.isAside);
@@ -160,7 +160,9 @@ function decidedOf(shown: readonly Shown[], transId: TransId): ProviderStatus | 
   return shown.find((one) => one.transId === transId)?.decided;
 }
 
-/** What has been shown of a transaction that doesn't go with the outcome, and that no decision has had in view. */
+/**
+ * Finds what has been shown of a transaction that doesn't go with the outcome, and that no decision has had in view.
+ */
 function forgotten(
   { transId, status, isWrong, decided }: Shown,
   ownId: TransId | undefined,
@@ -180,7 +182,7 @@ function forgotten(
   return isMoving && !isDecided ? `${outcome}, and ${transId} was shown to be ${status}` : undefined;
 }
 
-/** The rules that the end of a workflow breaks: nothing is checked after it. */
+/** Lists the rules that the end of a workflow breaks: nothing is checked after it. */
 function endViolations({ provider, book, payment, now }: Situation): Violation[] {
   const violations: Violation[] = [];
   if (book.open.length > 0)
@@ -251,7 +253,7 @@ function endViolations({ provider, book, payment, now }: Situation): Violation[]
   return violations;
 }
 
-/** The rules that sending now breaks. */
+/** Lists the rules that sending now breaks. */
 export function sendViolations({ provider, payment, book, now }: Situation, mayHaveLeft: boolean): Violation[] {
   const violations: Violation[] = [];
   if (payment.order.kind === 'link') {
@@ -299,7 +301,7 @@ export function sendViolations({ provider, payment, book, now }: Situation, mayH
   return violations;
 }
 
-/** The rules that asking the provider now breaks. */
+/** Lists the rules that asking the provider now breaks. */
 export function questionViolations({ todo, book, now, provider }: Situation): Violation[] {
   const violations: Violation[] = [];
   if (now < book.quietUntil) {
@@ -338,7 +340,7 @@ export const REPORTED_FOR_MS = 30 * 60_000;
 const CALLS_PER_WINDOW = 6;
 const WINDOW_MS = 60_000;
 
-/** The rules that the start of a delivery breaks. */
+/** Lists the rules that the start of a delivery breaks. */
 export function deliveryViolations(
   todo: Extract<Todo, { kind: 'deliver' }>,
   { outbox }: Situation['book'],
@@ -370,7 +372,7 @@ export const ASSUMPTIONS = {
   A9: "A workflow is reset by hand a minute after the last thing that it did, or later, and the list lags by less than that; or while a request is in flight, which the list then shows before a person may decide without insisting. The new run knows nothing of the old one's questions, nor of what an operator insisted on; what was signalled after the moment that it is reset to is signalled again, as Temporal does unless it is told otherwise.",
 } as const;
 
-/** The assumptions in a list, a line each, for docs/safety.md. */
+/** Writes the assumptions as a list, a line each, for docs/safety.md. */
 export function describeAssumptions(): string {
   return Object.entries(ASSUMPTIONS)
     .map(([name, sentence]) => `- **${name}.** ${sentence}`)

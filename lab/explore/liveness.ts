@@ -183,7 +183,7 @@ export class Liveness {
   }
 }
 
-/** The next move when nobody says anything. */
+/** Returns the next move when nobody says anything. */
 function silentMove({ todo, delivering }: Situation, post: 'ambiguous' | 'unauthorized'): Move | undefined {
   const unavailable = { kind: 'unavailable' } as const;
   if (delivering !== undefined && todo.kind === 'wait') return { kind: 'delivered', outcome: 'delivered' };
@@ -205,7 +205,7 @@ function silentMove({ todo, delivering }: Situation, post: 'ambiguous' | 'unauth
   }
 }
 
-/** The next event when nobody says anything. */
+/** Returns the next event when nobody says anything. */
 function silentEvent(
   todo: Todo,
   delivering: Situation['delivering'],

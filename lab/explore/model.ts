@@ -367,7 +367,7 @@ export class Model {
   }
 }
 
-/** The provider's transactions; the list counts as having shown only those that the book has. */
+/** Lists the provider's transactions; the list counts as having shown only those that the book has. */
 function transactionsListedIn({ shown }: Book, { transactions }: Provider): OwnTransaction[] {
   return transactions.map((one) => ({
     ...one,
@@ -375,7 +375,7 @@ function transactionsListedIn({ shown }: Book, { transactions }: Provider): OwnT
   }));
 }
 
-/** The first thing after the moment that was marked is what its workflow task is about. */
+/** Notes the first thing after the moment that was marked: its workflow task is about that. */
 function marked(mark: Mark, event: PaymentEvent): Mark {
   if (mark.event === undefined) return { ...mark, event };
   return event.kind === 'notification' || event.kind === 'named'
@@ -383,7 +383,10 @@ function marked(mark: Mark, event: PaymentEvent): Mark {
     : mark;
 }
 
-/** A reset may find that a link has EXPIRED which was never given before, and FAILED so. */
+/**
+ * Whether a notification says that nothing was paid. A reset may find that a link has EXPIRED which was never given
+ * before, and FAILED so.
+ */
 function isUnpaid(type: PaymentEventType | undefined): boolean {
   return type === 'payment.failed' || type === 'payment.expired';
 }

@@ -8,7 +8,7 @@ import { type OwnTransaction, type Situation, transactionOf } from './situation.
 
 type May = (trouble: Trouble) => boolean;
 
-/** The move, as one of the story's troubles. */
+/** Counts a move as one of the story's troubles. */
 export function costly(move: Move, troubles = 1): Move {
   return { ...move, troubles };
 }
@@ -91,7 +91,7 @@ function resetsInFlight(
   return ([0, 1] as const).map((taken) => ({ ...plain, outcome: 'reset', taken, isLate: taken === 1 }));
 }
 
-/** What operators and merchants try while a request is in flight that isn't the first. */
+/** Lists what operators and merchants try while a request is in flight that isn't the first. */
 function during(
   { left, payment, provider }: Situation,
   { decisions, requests }: Setting,
@@ -117,7 +117,7 @@ function during(
   return found;
 }
 
-/** The statuses that a transaction may have come to by now, the present one first. */
+/** Lists the statuses that a transaction may have come to by now, the present one first. */
 export function reachable(transaction: OwnTransaction, { kind }: Setting, now: number): ProviderStatus[] {
   const { status, isGiven, madeAt } = transaction;
   if (kind === 'link') {
@@ -149,7 +149,7 @@ function mayTryAgain({ status, isGiven, madeAt }: OwnTransaction, { kind }: Sett
 
 const PROVIDER_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
-/** A final status that is none, after all. */
+/** Returns the status that a final one turns to, when the provider's was none after all. */
 export function turnOf({ status, hasTurned, isGiven }: OwnTransaction, { kind }: Setting): ProviderStatus | undefined {
   const isOver = kind === 'link' ? status === 'EXPIRED' && isGiven : status === 'FAILED';
   return isOver && !hasTurned ? 'SUCCESSFUL' : undefined;
@@ -183,7 +183,7 @@ export function answerMoves(situation: Situation, setting: Setting): Move[] {
   }
 }
 
-/** The next deadline, of the machine or of its world. */
+/** Returns the next deadline, of the machine or of its world. */
 function nextTime({ now, todo, payment, provider, book }: Situation): number | undefined {
   const times = provider.transactions.map(({ listedFrom }) => listedFrom);
   if (todo.kind === 'wait' && todo.until !== undefined) times.push(Math.max(todo.until, now + 1));

@@ -26,7 +26,7 @@ export function isRepeated({ provider }: Situation, { rejectsRepeated, kind }: S
   return rejectsRepeated === true && kind !== 'link' && provider.transactions.length > 0;
 }
 
-/** The request that moves money, or makes a link. */
+/** Answers the request that moves money, or makes a link. */
 export function answerPost(before: Situation, move: PostMove, setting: Setting): Answered {
   const provider = withMade(before, setting, move);
   const situation = { ...before, provider };
@@ -70,7 +70,7 @@ export function answerPost(before: Situation, move: PostMove, setting: Setting):
   }
 }
 
-/** A question about the status of one transaction. */
+/** Answers a question about the status of one transaction. */
 export function answerStatus(
   before: Situation,
   { transId, isClaim }: { readonly transId: TransId; readonly isClaim: boolean },
@@ -103,7 +103,7 @@ export function answerStatus(
   }
 }
 
-/** By which names the provider says whose a foreign transaction is. */
+/** Returns the names by which the provider says whose a foreign transaction is. */
 function namesOf(whose: Foreign, { kind }: Setting): Pick<Transaction, 'externalId' | 'userId'> {
   const another = 'pay_2';
   if (whose === 'others') return { externalId: another, userId: another };
@@ -111,12 +111,12 @@ function namesOf(whose: Foreign, { kind }: Setting): Pick<Transaction, 'external
   return whose === 'both' ? { externalId: orderOf(kind).id, userId: another } : {};
 }
 
-/** The questions of the last minute. */
+/** Lists the questions of the last minute. */
 export function askedLately({ provider, now }: Pick<Situation, 'provider' | 'now'>): Provider['asked'] {
   return provider.asked.filter(({ at }) => at > now - ASKED_WINDOW_MS);
 }
 
-/** A look-up of the payment in the provider's list. */
+/** Answers a look-up of the payment in the provider's list. */
 export function answerList(before: Situation, { answer, truth }: ListMove, setting: Setting): Answered {
   const provider =
     truth === undefined ? before.provider : withStatus(before.provider, truth.transId, truth.status, false);
@@ -150,7 +150,7 @@ export function answerList(before: Situation, { answer, truth }: ListMove, setti
 
 const DISPUTED = { transId: FOREIGN.both as TransId, status: 'SUCCESSFUL' } as const;
 
-/** A request to expire a link. */
+/** Answers a request to expire a link. */
 export function answerExpiry(
   before: Situation,
   transId: TransId,
@@ -216,14 +216,14 @@ function noAnswer(
   }
 }
 
-/** A transaction as an answer of the provider has it. */
+/** Shows a transaction as an answer of the provider has it. */
 function asShown({ transId, status, isWrong }: OwnTransaction, isBare: boolean, { kind }: Setting): Transaction {
   if (isBare) return { transId, status };
   const { id: externalId } = orderOf(kind);
   return { transId, status, externalId, userId: externalId, amount: isWrong ? WRONG_AMOUNT : AMOUNT };
 }
 
-/** The provider with the transactions that a request has made. */
+/** Adds the transactions that a request has made. */
 function withMade(before: Situation, { listLagMs, terms }: Setting, move: PostMove): Provider {
   const { provider, now } = before;
   const { taken, isLate, isWrong } = move;
@@ -239,18 +239,18 @@ function withMade(before: Situation, { listLagMs, terms }: Setting, move: PostMo
   return { ...made, requests: provider.requests + (mayHaveLeft(before, move) ? 1 : 0) };
 }
 
-/** The id of the next transaction that the provider makes for the payment. */
+/** Returns the id of the next transaction that the provider makes for the payment. */
 export function nextTransId({ transactions }: Provider): TransId {
   return `T${transactions.length + 1}` as TransId;
 }
 
-/** The provider with the transaction of a request that was sent before. */
+/** Adds the transaction of a request that was sent before. */
 export function withEarlier(provider: Provider, now: number): Provider {
   const made = { listedFrom: now, isWrong: false, isLater: false };
   return { ...withNew(provider, now, made), requests: 1 };
 }
 
-/** The provider with a further transaction for the payment that nobody asked for. */
+/** Adds a further transaction for the payment that nobody asked for. */
 export function withDoubled(provider: Provider, now: number): Provider {
   return withNew(provider, now, { listedFrom: now, isWrong: false, isLater: true });
 }
@@ -274,7 +274,7 @@ function withNew(
 }
 
 /**
- * The provider with a transaction in another status.
+ * Gives a transaction another status.
  *
  * @param isNotified whether a notification says so after the payment has ended
  */

@@ -5,13 +5,13 @@ import { type Bounds, explore } from './search.js';
 import { FOREIGN, type Setting } from './setting.js';
 import type { Machine, Situation } from './situation.js';
 
-/** A broken rule, as text. */
+/** Writes a broken rule as text. */
 export function describeBroken({ setting, story, violations }: BrokenRule): string {
   const rules = violations.map(({ invariant, what }) => `  BROKEN: ${INVARIANTS[invariant]}\n    ${what}`);
   return [`In the setting "${setting}":`, ...story.map((line) => `  ${line}`), ...rules].join('\n');
 }
 
-/** The rules and the assumptions, as text. */
+/** Writes the rules and the assumptions as text. */
 export function describeRules(): string {
   const listed = (all: Readonly<Record<string, string>>) =>
     Object.entries(all).map(([name, sentence]) => `  ${name}: ${sentence}`);
@@ -85,7 +85,7 @@ export function exploreAll(
   return { result, broken };
 }
 
-/** A story in words, one line for each move, with the time since the story's start. */
+/** Tells a story in words, one line for each move, with the time since the story's start. */
 export function describeStory(machine: Machine, setting: Setting, moves: readonly Move[]): string[] {
   const model = new Model(machine, setting);
   const begin = model.start().situation;

@@ -128,19 +128,21 @@ export function withReplies(
   return { book, sent, isRecalled };
 }
 
-/** By the model's own word, whatever the machine makes of it. */
+/** Whether a decision takes two people by the model's own word, whatever the machine makes of it. */
 function takesTwoPeople({ order, terms, facts, differences = [] }: PaymentState): boolean {
   const shown = differences.map(({ amount = 0 }) => amount);
   const largest = Math.max(order.amount, facts.amountPaid ?? 0, ...shown);
   return order.kind === 'payout' && largest > (terms.secondPersonAbove ?? Number.POSITIVE_INFINITY);
 }
 
-/** A proposal begins another review: whoever decides the same names that one, and so has seen it. */
+/**
+ * Tells which review a decision has in view. A proposal begins another review: whoever decides the same names that one.
+ */
 function inView(made: NonNullable<OpenRequest['made']>): NonNullable<Book['proposed']> {
   return { ...made, review: made.review + 1 };
 }
 
-/** What is carried out although no second person has decided the same, on the review that it is now. */
+/** Finds what is carried out although no second person has decided the same, on the review that it is now. */
 function alone({ proposed }: Book, { kind, made }: OpenRequest): Violation[] {
   const isSame = proposed?.what === made?.what && proposed?.review === made?.review;
   if (proposed !== undefined && isSame && proposed.by !== made?.by) return [];

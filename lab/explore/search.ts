@@ -99,7 +99,7 @@ export function explore(
   }
 }
 
-/** The moves of a story, from the number of each among the possible ones. */
+/** Plays a story again, from the number of each move among the possible ones. */
 function replay(model: Model, setting: Setting, ordinals: readonly number[]): Move[] {
   let { situation } = model.start();
   return ordinals.map((ordinal) => {

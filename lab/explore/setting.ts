@@ -138,7 +138,7 @@ const ALLOWANCE: Allowance = {
   resets: 1,
 };
 
-/** A setting in which everything may happen, but for the changes. */
+/** Makes a setting in which everything may happen, but for the changes. */
 export function settingOf(
   changes: Partial<Omit<Setting, 'allowance' | 'terms'>> & {
     readonly kind: OrderKind;
@@ -162,7 +162,7 @@ export function settingOf(
   };
 }
 
-/** A setting in which nothing unusual happens but what is named. */
+/** Makes a setting in which nothing unusual happens but what is named. */
 export function calmSettingOf(changes: Parameters<typeof settingOf>[0]): Setting {
   return settingOf({
     troubles: new Set(),
@@ -189,7 +189,7 @@ export const TWO_PEOPLE: Pick<PaymentTerms, 'secondPersonAbove'> = { secondPerso
 export const AMOUNT = 1_000;
 export const WRONG_AMOUNT = 9_000;
 
-/** The order of a setting's payment. */
+/** Returns the order of a setting's payment. */
 export function orderOf(kind: OrderKind): PaymentOrder {
   const common = { amount: AMOUNT, metadata: {} };
   switch (kind) {
@@ -368,7 +368,7 @@ const THEMES: readonly Theme[] = [
   },
 ];
 
-/** The settings that are explored by default. A direct payment differs from a payout in its words alone. */
+/** Lists the settings that are explored by default. A direct payment differs from a payout in its words alone. */
 export function defaultSettings(): Setting[] {
   const themed = (['payout', 'link'] as const).flatMap((kind) =>
     (['review', 'resend'] as const).flatMap((policy) =>

@@ -16,7 +16,7 @@ interface ShownNow {
   readonly isKnown: boolean;
 }
 
-/** What is known of the payment's transactions after an event. */
+/** Keeps what is known of the payment's transactions after an event. */
 export function shownBy({ book, payment, provider }: Situation, event: PaymentEvent): ShownNow {
   const disputed = transactionsIn(event)
     .filter((one) => isDisputed(payment.order, one))
@@ -68,7 +68,7 @@ export function shownBy({ book, payment, provider }: Situation, event: PaymentEv
   return { all, news, isKnown };
 }
 
-/** What was shown before, with whether it was asked about, and what a list leaves out now. */
+/** Updates what was shown before: whether it was asked about, and what a list leaves out now. */
 function heardOf(shown: readonly Shown[], event: PaymentEvent): readonly Shown[] {
   if (event.kind === 'status' && (event.answer.kind === 'unknown' || event.answer.kind === 'found')) {
     return shown.map((one) =>
@@ -83,7 +83,7 @@ function heardOf(shown: readonly Shown[], event: PaymentEvent): readonly Shown[]
   });
 }
 
-/** The transactions that an answer shows. */
+/** Lists the transactions that an answer shows. */
 export function transactionsIn(event: PaymentEvent): readonly Transaction[] {
   if (event.kind === 'listed' && event.answer.kind === 'listed') return event.answer.transactions;
   if (event.kind === 'expired' && event.answer.kind === 'expired') return [event.answer.transaction];
@@ -106,9 +106,7 @@ function isNews({ order }: PaymentState, isOwn: boolean, known: Shown | undefine
   return status !== known.status && isMoving && !isOld && !isUntried;
 }
 
-/**
- * What was in view when a decision was made has been decided on, and so has what the payment went by, or goes by now.
- */
+/** Marks as decided on what was in view of a decision, and what the payment went by, or goes by now. */
 export function decided(
   shown: readonly Shown[],
   { view, kind }: OpenRequest,
@@ -160,7 +158,7 @@ export function checkReview(
   }
 }
 
-/** An ended payment stays ended when all that was shown has been decided on, or is its outcome. */
+/** Checks that an ended payment stays ended when all that was shown has been decided on, or is its outcome. */
 export function checkJudged(
   { book, payment }: Situation,
   event: PaymentEvent,

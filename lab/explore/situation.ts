@@ -228,12 +228,12 @@ export function isUnsettled({ kind }: Pick<PaymentOrder, 'kind'>, isOwn: boolean
   return isOwn ? status !== 'EXPIRED' : status === 'PENDING' || status === 'SUCCESSFUL';
 }
 
-/** The truth about one transaction. */
+/** Returns the truth about one transaction. */
 export function transactionOf({ transactions }: Provider, transId: TransId): OwnTransaction | undefined {
   return transactions.find((one) => one.transId === transId);
 }
 
-/** The provider with one transaction changed. */
+/** Changes one transaction of the provider's. */
 export function withTransaction(provider: Provider, transId: TransId, change: Partial<OwnTransaction>): Provider {
   return {
     ...provider,

@@ -34,7 +34,9 @@ export interface StoryOptions {
   readonly setting?: Setting | undefined;
 }
 
-/** The same seed and options give the same story. Messages come in while the payment waits, or has ended. */
+/**
+ * Makes a story; the same seed and options give the same one. Messages come in while the payment waits, or has ended.
+ */
 export function randomStory(machine: Machine, seed: number, options: StoryOptions = {}): RandomStory {
   const random = randomOf(seed);
   const setting = options.setting ?? storySetting(random, options);
@@ -68,8 +70,8 @@ function storySetting(random: () => number, { kind, ambiguousPolicy }: StoryOpti
 }
 
 /**
- * What a story can hold: no withdrawal, no lost worker, no reset, nothing during a request, and no message during a
- * question.
+ * Whether a story can hold a move: no withdrawal, no lost worker, no reset, nothing during a request, and no message
+ * during a question.
  */
 function isPlayable(move: Move, { todo, payment }: Situation): boolean {
   const isWaiting = todo.kind === 'wait' || todo.kind === 'end';

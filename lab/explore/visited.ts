@@ -17,8 +17,8 @@ function numberOf(words: string | undefined): number {
 }
 
 /**
- * A situation as a short text that differs from that of any situation with another future: times are relative to now,
- * and those that no longer matter are left out.
+ * Encodes a situation as a short text that differs from that of any situation with another future: times are relative
+ * to now, and those that no longer matter are left out.
  */
 export function encode(situation: Situation): string {
   const { payment, todo, delivering, provider, book, left, recorded, mark, told, now } = situation;
@@ -78,12 +78,12 @@ function flags(...all: readonly boolean[]): string {
   return `:${bits}`;
 }
 
-/** A time that matters while it is in the future. */
+/** Encodes a time that matters while it is in the future. */
 function future(at: number, now: number): string {
   return at > now ? `+${at - now}` : '_';
 }
 
-/** A time that matters for `forMs` after it. */
+/** Encodes a time that matters for `forMs` after it. */
 function past(at: number, now: number, forMs: number): string {
   return `-${Math.min(now - at, forMs)}`;
 }
@@ -101,7 +101,7 @@ function shownOwn({ lastShown }: PaymentState): string {
   return lastShown === undefined ? '' : `${lastShown.transId}${lastShown.status}${lastShown.wasPaid ? 'p' : ''}`;
 }
 
-/** The payment alone: everything that what its machine does next depends on. */
+/** Encodes the payment alone: everything that its machine's next steps depend on. */
 export function encodePayment(payment: PaymentState, now: number): string {
   const { phase, facts, sends, claims, terms } = payment;
   let text = encodePhase(payment, phase, now);
@@ -251,7 +251,7 @@ function grown({ first, second }: Table): Table {
 /** Looked up once: under jest, each look-up of a global costs more than the multiplication. */
 const { imul } = Math;
 
-/** The 64 bits are those of cyrb53, a public-domain hash; the first half is never 0. */
+/** Hashes a text to 64 bits, as cyrb53 does, a public-domain hash; the first half is never 0. */
 function hash(text: string): readonly [number, number] {
   let one = 0xdeadbeef;
   let other = 0x41c6ce57;

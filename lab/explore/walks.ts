@@ -78,12 +78,12 @@ export function walkAll(
   return { walks, seed, steps, violations, seconds: Math.round((Date.now() - startedAt) / 100) / 10 };
 }
 
-/** The seed of one of many walks. */
+/** Returns the seed of one of many walks. */
 function seedOf(seed: number, count: number): number {
   return (Math.imul(seed, 0x9e3779b1) + count) >>> 0;
 }
 
-/** The world of a walk: one of all kinds, terms and tempers, with large budgets. */
+/** Makes the world of a walk: one of all kinds, terms and tempers, with large budgets. */
 export function walkSetting(seed: number): Setting {
   const random = randomOf(seed ^ 0x5bd1e995);
   const kind = pick(['payout', 'payout', 'link', 'link', 'direct'] as const, random) ?? 'payout';
@@ -114,7 +114,7 @@ export function walkSetting(seed: number): Setting {
   });
 }
 
-/** One walk, until the payment has ended and nothing more is to come, or a rule is broken. */
+/** Walks until the payment has ended and nothing more is to come, or a rule is broken. */
 export function walk(machine: Machine, setting: Setting, seed: number, only?: readonly Invariant[]): Walk {
   const random = randomOf(seed);
   const model = new Model(machine, setting);
@@ -152,7 +152,7 @@ function isPlain({ kind, troubles = 0 }: Move): boolean {
   return troubles === 0 && !isMessage && kind !== 'handOver' && kind !== 'mark' && kind !== 'reset';
 }
 
-/** A shorter walk that breaks the same rule: moves are left out as long as it does. */
+/** Finds a shorter walk that breaks the same rule: moves are left out as long as it does. */
 function shrunk(machine: Machine, setting: Setting, { moves, violations }: Walk): Walk {
   const only = violations.map(({ invariant }) => invariant);
   let shortest: Walk = { moves, violations };

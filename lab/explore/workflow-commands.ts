@@ -36,14 +36,17 @@ interface Limits {
   readonly attempts?: number | undefined;
 }
 
-/** What is asked of the provider, or of Temporal: its worker counts as lost 5 s after the provider's time is up. */
+/**
+ * Returns the limits of a question to the provider or to Temporal: its worker counts as lost 5 s after the provider's
+ * time is up.
+ */
 export function askingLimits({ providerTimeoutMs }: PaymentTerms): Limits {
   return { runsMs: providerTimeoutMs + 5 * SECOND_MS, attempts: 1 };
 }
 
 /**
- * What moves money has more time, for a look at the list: 3 s for the first try, and as long as any question where the
- * list has to be read. It is given up, unsent, when no worker has taken it for 10 minutes.
+ * Returns the limits of what moves money. It has more time, for a look at the list: 3 s for the first try, and as long
+ * as any question where the list has to be read. It is given up, unsent, when no worker has taken it for 10 minutes.
  */
 export function moneyLimits({ providerTimeoutMs }: PaymentTerms, when: SentIf): Limits {
   const lookMs = when === 'unread' ? 3 * SECOND_MS : providerTimeoutMs;
@@ -53,7 +56,7 @@ export function moneyLimits({ providerTimeoutMs }: PaymentTerms, when: SentIf): 
 /** The activities that move money. */
 export const MONEY: readonly string[] = ['directPay', 'payOut'];
 
-/** When a request that moves money is given up, in ms: 5 s after all of its limits. */
+/** Returns when a request that moves money is given up, in ms: 5 s after all of its limits. */
 export function givenUpAfter(terms: PaymentTerms, when: SentIf): number {
   const { runsMs = 0, waitsMs = 0 } = moneyLimits(terms, when);
   return waitsMs + runsMs + 5 * SECOND_MS;
@@ -63,7 +66,7 @@ const NOTIFYING: Limits = { runsMs: 10 * SECOND_MS, waitsMs: 5 * SECOND_MS, atte
 
 const SENDS = { link: 'initiatePay', direct: 'directPay', payout: 'payOut' } as const;
 
-/** The activity that something to be done is done by: its name, its limits and its arguments. */
+/** Returns the activity that does what is to be done: its name, its limits and its arguments. */
 export function activityAct(payment: PaymentState, todo: Exclude<Todo, { kind: 'wait' | 'end' }>, now: number): Act {
   const { order, terms } = payment;
   const asking = askingLimits(terms);
@@ -104,7 +107,7 @@ function messageOf(payment: PaymentState, number: number) {
   };
 }
 
-/** What a command does. Accepting an update is no act: its reply is. */
+/** Tells what a command does. Accepting an update is no act: its reply is. */
 export function actOf(command: Command): Act[] {
   const { scheduleLocalActivity, scheduleActivity, startTimer, updateResponse } = command;
   if (scheduleLocalActivity) return [['local', ...callOf(scheduleLocalActivity)]];

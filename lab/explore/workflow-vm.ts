@@ -166,7 +166,7 @@ export function activityJob(seq: number, isLocal: boolean, result: unknown): Job
 type TimeLimit = 'SCHEDULE_TO_START' | 'START_TO_CLOSE';
 
 /**
- * An activity that ends without an answer: no worker has taken it in time, or the one that has did not end in time.
+ * Ends an activity without an answer: no worker has taken it in time, or the one that has did not end in time.
  *
  * @param before how an earlier attempt of it has ended
  */
@@ -177,14 +177,14 @@ export function timedOutJob(seq: number, activity: string, limit: TimeLimit, bef
   return { resolveActivity: { seq, isLocal: false, result: { failed: { failure } } } };
 }
 
-/** An activity that its workflow has taken back. */
+/** Ends an activity that its workflow has taken back. */
 export function takenBackJob(seq: number, activity: string): Job {
   const cause = { canceledFailureInfo: {} };
   const failure = { activityFailureInfo: { activityType: { name: activity } }, cause };
   return { resolveActivity: { seq, isLocal: false, result: { cancelled: { failure } } } };
 }
 
-/** A job that has to be the only one of its activation. */
+/** Makes a job that has to be the only one of its activation. */
 export function queryJob(queryType: string): Job {
   return { queryWorkflow: { queryId: queryType, queryType } };
 }
@@ -194,12 +194,12 @@ export function cancelJob(): Job {
   return { cancelWorkflow: { reason: 'somebody has pressed Cancel' } };
 }
 
-/** A job without content: the run only sees that time has passed, or that its history is long. */
+/** Makes a job without content: the run only sees that time has passed, or that its history is long. */
 export function emptyJob(): Job {
   return { updateRandomSeed: { randomnessSeed: 7 } };
 }
 
-/** The values that a command carries. */
+/** Lists the values that a command carries. */
 export function valuesOf(payloads: readonly Payload[] | null | undefined): unknown[] {
   return (payloads ?? []).map((payload) => defaultPayloadConverter.fromPayload(payload));
 }
