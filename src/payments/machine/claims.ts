@@ -3,7 +3,6 @@ import type { StatusAnswer } from '../words/outcome.js';
 import type { TransId } from '../words/payment-id.js';
 import { type Claim, isKnown, type PaymentState, transIdOf } from '../words/payment-state.js';
 import { type Ended, inquiryOf } from '../words/phase.js';
-
 import type { ProviderStatus, Transaction } from '../words/transaction.js';
 import { askAgain } from './deciding.js';
 import { reviewIfContradicted, withOutstanding } from './ended.js';
@@ -32,13 +31,13 @@ import {
   withoutUnnamed,
 } from './transitions.js';
 
-/** How many reported transactions can wait to be asked about, however many notifications are forged. */
+/** The most claims that wait to be asked about, however many notifications are forged. */
 const MAX_OPEN = 5;
 
-/** The shortest pause between two calls about reported transactions, in ms. */
+/** The shortest pause between two questions about claims, in ms. */
 export const CLAIM_PAUSE_MS = 60_000;
 
-/** Unanswered calls after which a transaction is given up, and the longest pause between them. */
+/** Unanswered questions after which a claim is given up, and the longest pause between them, in ms. */
 const MAX_UNANSWERED = 8;
 const MAX_UNANSWERED_PAUSE_MS = 30 * 60_000;
 
@@ -48,7 +47,7 @@ const MAX_UNANSWERED_PAUSE_MS = 30 * 60_000;
  */
 const LISTED_WITHIN_MS = 10 * 60_000;
 
-/** How many of the transactions are remembered that the provider gave no answer about. */
+/** The most transactions without an answer that are remembered. */
 const MAX_UNCONFIRMED = 5;
 
 /**
@@ -213,7 +212,7 @@ function agrees(payment: PaymentState, transaction: Transaction, now: number): b
   return transaction.status === providersOutcome(payment);
 }
 
-/** Whose transaction it is according to the provider; the notification itself proves nothing. */
+/** Tells whose a transaction is by the provider's word; the notification itself proves nothing. */
 function ownerIn(payment: PaymentState, transaction: Transaction): ReturnType<typeof ownerOf> {
   return isOfPayment(payment, transaction) ? 'payment' : ownerOf(payment.order.id, transaction);
 }

@@ -202,7 +202,7 @@ function resendUnlessListed(
   return refuseNoting(payment, deciding, words, ownAmong(payment.order, transactions), now);
 }
 
-/** Finds a transaction that the provider has shown: nothing is sent beside it. A link that has ended is in nobody's way. */
+/** Finds a transaction that the provider has shown: nothing is sent beside it. A link that has ended doesn't count. */
 function shownBefore(payment: PaymentState): OtherTransaction | undefined {
   const { others, order } = payment;
   return others.find(({ status }) => order.kind !== 'link' || !isOver(payment, status));

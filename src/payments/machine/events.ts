@@ -4,7 +4,7 @@ import type { TransId } from '../words/payment-id.js';
 import type { ProviderStatus } from '../words/transaction.js';
 import type { DeliveryOutcome } from './notification.js';
 
-/** What can happen to a payment. `request` numbers the requests that wait for a reply. */
+/** Anything that can happen to a payment. `request` numbers the requests that wait for a reply. */
 export type PaymentEvent =
   /** A run begins, of a new payment or of one that another run has handed over. */
   | { readonly kind: 'begin' }
@@ -27,7 +27,7 @@ export interface NotificationEvent {
   readonly status?: ProviderStatus | undefined;
 }
 
-/** How a try to notify the merchant has ended: the one that was due at `at`. */
+/** The end of a try to notify the merchant: the one that was due at `at`. */
 export interface DeliveryEvent {
   readonly kind: 'delivered';
   readonly number: number;
@@ -59,7 +59,7 @@ export interface Actor<Role = 'merchant' | 'operator'> {
 /** Who has an outcome checked: also the statement of its day. */
 export type Checker = Actor<Actor['role'] | 'statement'>;
 
-/** What merchants and operators ask of a payment. */
+/** Anything that merchants and operators ask of a payment. */
 export type RequestEvent =
   /**
    * Expires a link, or withdraws a payment that has not been sent. A run that was reset may have sent it all the same.

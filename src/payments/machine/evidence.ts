@@ -19,7 +19,7 @@ import { holdForReview, inPhase } from './transitions.js';
  * provider has shown makes that another, so that nothing is decided on something else than what its operator was shown.
  */
 
-/** How many differences are remembered. */
+/** The most differences that are remembered. */
 const MAX_DIFFERENCES = 20;
 
 /**

@@ -5,7 +5,7 @@ import type { ProviderStatus, Transaction } from '../words/transaction.js';
 import { ownerOf } from './matching.js';
 import { paidClaimUntil } from './paid-claims.js';
 
-/** How many further transactions are remembered, unless more of them can move money. */
+/** The most further transactions that are remembered, unless more of them can move money. */
 const MAX_OTHERS = 20;
 
 /** Marks the payment as possibly accepted twice: whatever its outcome, it is checked again afterwards. */

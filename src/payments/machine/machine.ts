@@ -19,12 +19,12 @@ import { onNamedBeforeSending } from './sending.js';
 import { askSoon } from './transitions.js';
 import { onNamedWhileWaiting, onWaited } from './waiting.js';
 
-/** What an event has made of a payment. */
+/** A payment after an event, and what comes of it. */
 export interface Step {
   readonly payment: PaymentState;
   /** The one thing to do next. */
   readonly todo: Todo;
-  /** What the merchant is to be notified of; it is among the payment's notifications already. */
+  /** The merchant's notification, which is among the payment's already. */
   readonly notified?: PaymentEventType | undefined;
   /** Answers to those who asked for something. */
   readonly replies: readonly Reply[];

@@ -24,11 +24,11 @@ export function ownerOf(
   return named.includes(id) ? 'disputed' : 'another';
 }
 
-/** How a transaction differs from what was ordered: the field, and in words for a person. */
+/** A transaction's difference from the order: the field, and words for a person. */
 interface Difference {
   readonly field: KnownDifference['field'];
   readonly words: string;
-  /** Of a transaction of another amount; XAF. */
+  /** The transaction's amount, where that differs; XAF. */
   readonly amount?: number;
 }
 
@@ -82,7 +82,7 @@ export function isDisputed(order: PaymentOrder, transaction: Transaction): boole
   return ownerOf(order.id, transaction) === 'disputed';
 }
 
-/** What the provider's list says of the payment that it was asked for. */
+/** The finding of a look-up in the provider's list. */
 export type LookUpResult =
   | { readonly kind: 'absent' }
   | { readonly kind: 'found'; readonly transaction: Transaction }

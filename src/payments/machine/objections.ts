@@ -55,7 +55,7 @@ function objectionToSending({ inquiry, held, why }: Review, { decision }: Resolu
 
 export const ENDED_ONCE = "the payment has already ended once: it can't be sent again";
 
-/** Refuses a decision for an objection that the operator can overrule, beside those that the decision overrules already. */
+/** Refuses a decision for an objection that the operator can overrule, besides those that it overrules already. */
 export function overrulable(words: string, { force }: Resolution, objection: Objection, insist?: string): Refusal {
   return refusedUnless(words, allOf(force, [objection]), insist);
 }

@@ -14,7 +14,7 @@ const CONFIRMED_WITHIN_MS = CONFIRM_PAUSES_MS.reduce((sum, pause) => sum + pause
 /** How often that time begins for one transaction, however many notifications are forged. */
 const MAX_TIMES = 3;
 
-/** How many transactions are remembered at a time that only notifications know of. */
+/** The most transactions that are remembered at a time, of those that only notifications know of. */
 const MAX_UNKNOWN = 20;
 
 /** Remembers a notification that calls a transaction SUCCESSFUL, unless an earlier one may still be confirmed. */

@@ -25,7 +25,7 @@ export type RefusalType = (typeof REFUSAL_TYPES)[number];
 export interface Refusal {
   readonly type: RefusalType;
   readonly words: string;
-  /** What the request has to overrule to be taken. */
+  /** Objections that the request has to overrule to be taken. */
   readonly force?: Force | undefined;
   /** Of a match: what its transaction is of, where the provider has shown it to differ from the order; XAF. */
   readonly transactionAmount?: number | undefined;

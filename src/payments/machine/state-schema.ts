@@ -10,8 +10,8 @@ import type { Ended, Named } from '../words/phase.js';
 import { MEDIUMS, PHONE_MEDIUMS, PROVIDER_STATUSES, type Transaction } from '../words/transaction.js';
 
 /*
- * The schemas of a payment's state, and of what it is made of: Temporal and the records keep it for longer than any version of the
- * code runs. Objects are loose: a field that only another version knows is kept.
+ * The schemas of a payment's state, and of its parts: Temporal and the records keep it for longer than any version of
+ * the code runs. Objects are loose: a field that only another version knows is kept.
  */
 
 // Without a language, zod says of every mistake that it is invalid input.
@@ -315,8 +315,8 @@ const entry = z.custom<TimelineEntry>(
 );
 
 /**
- * The schemas that others are made of. A function, since a worker freezes what modules export, and a schema of zod's changes when it is
- * first used.
+ * Returns the schemas that others are made of. A function, since a worker freezes what modules export, and a schema of
+ * zod's changes when it is first used.
  */
 export const stateSchemas = () => ({
   count,

@@ -24,7 +24,7 @@ const MAX_REASON_LENGTH = 300;
 
 const MAX_LISTED = 5;
 
-/** What is known of one step of the payment machine. */
+/** One step of the payment machine. */
 export interface Taken {
   readonly before: PaymentState;
   readonly event: PaymentEvent;

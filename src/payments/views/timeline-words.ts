@@ -1,7 +1,7 @@
 import { xaf } from '../words/limits.js';
 import type { ChangeSource, NoAnswerWord, Occurrence } from './timeline-entry.js';
 
-/** What a timeline shows: what is stored of it, and what is known besides. */
+/** An entry that a timeline shows: one that is stored, or one that follows from the payment. */
 export type ShownOccurrence =
   | { readonly type: 'created'; readonly status: 'CREATED' }
   | Exclude<Occurrence, { readonly type: 'review_opened' }>

@@ -1,7 +1,7 @@
 import { PAYMENT_KINDS, type PaymentId, type PaymentKind } from './payment-id.js';
 import type { Medium, PhoneMedium, ProviderStatus } from './transaction.js';
 
-/** How a collection reaches the payer: a hosted checkout page, or a request on the payer's phone. */
+/** A collection's way to the payer: a hosted checkout page, or a request on the payer's phone. */
 export type CollectionMethod = 'link' | 'direct';
 
 interface OrderCommon {
@@ -41,7 +41,7 @@ export interface PayoutOrder extends OrderCommon {
   readonly email?: string | undefined;
 }
 
-/** What a merchant asks for: the whole of it, checked, before anything was sent. */
+/** A merchant's order: the whole of it, checked, before anything was sent. */
 export type PaymentOrder = LinkOrder | DirectOrder | PayoutOrder;
 
 export type OrderKind = PaymentOrder['kind'];

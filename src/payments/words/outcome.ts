@@ -13,8 +13,8 @@ import type { SearchedTransaction, Transaction } from './transaction.js';
  * - `notSent`: it never left (connection refused, DNS, no worker took it, held back while the provider hangs): safe to
  *   send again.
  * - `unchecked`: this attempt sent nothing, because Temporal didn't say in time whether the workflow was reset, or the
- *   provider's list what was sent before. Safe to attempt again, and checked again then; until both are answered it may have been
- *   sent before.
+ *   provider's list what was sent before. Safe to attempt again, and checked again then; until both are answered it may
+ *   have been sent before.
  * - `ambiguous`: time-out, reset, 5xx, 429 without the provider's error body, a body that can't be read: money may or
  *   may not move. Never send again without looking.
  */
@@ -45,16 +45,16 @@ export type NoAnswer =
     }
   | { readonly kind: 'unavailable'; readonly reason: string };
 
-/** What `GET /payment-status/{transId}` said. `unknown`: the provider refused the id (4xx with its message). */
+/** The answer of `GET /payment-status/{transId}`. `unknown`: the provider refused the id (4xx with its message). */
 export type StatusAnswer =
   | { readonly kind: 'found'; readonly transaction: Transaction }
   | { readonly kind: 'unknown'; readonly message: string; readonly statusCode: number }
   | NoAnswer;
 
-/** What `GET /transaction/{userId}` said. `refused`: a 4xx with its message. */
+/** The answer of `GET /transaction/{userId}`. `refused`: a 4xx with its message. */
 export type ListAnswer = Listing<Transaction>;
 
-/** What `GET /search` said. */
+/** The answer of `GET /search`. */
 export type SearchAnswer = Listing<SearchedTransaction>;
 
 type Listing<Listed> =
@@ -74,7 +74,7 @@ export type ExpiryAnswer =
   | { readonly kind: 'refused'; readonly message: string; readonly statusCode: number }
   | NoAnswer;
 
-/** What `GET /balance` said; XAF. */
+/** The answer of `GET /balance`; XAF. */
 export type BalanceAnswer =
   | {
       readonly kind: 'balance';

@@ -28,9 +28,9 @@ export interface PaymentState {
    * How the transaction differs from the order, in the words that an operator has insisted to take or to fail it by.
    */
   readonly acceptedDifference?: string | undefined;
-  /** How the provider has shown transactions to differ from the order, each as it has last said. */
+  /** Differences from the order that the provider has shown, the latest of each transaction. */
   readonly differences?: readonly KnownDifference[] | undefined;
-  /** What the provider has last shown of the transaction that the payment goes by, under review or not. */
+  /** The payment's own transaction as the provider has last shown it, under review or not. */
   readonly lastShown?: ShownTransaction | undefined;
   readonly claims: Claims;
   /** Further transactions that the provider has confirmed for this payment, beside the one that it goes by. */
@@ -38,7 +38,7 @@ export interface PaymentState {
   readonly recentQuestions: RecentQuestions;
   /** The provider has asked us to keep quiet until then. */
   readonly quietUntil?: number | undefined;
-  /** What the merchant has been notified of, or is still to be notified of, oldest first. */
+  /** The merchant's notifications, delivered or due, oldest first. */
   readonly notifications: readonly PaymentNotification[];
   /** A delivery is under way: the `at` of the one that it tries. */
   readonly delivering?: { readonly number: number; readonly at: number } | undefined;
@@ -46,13 +46,13 @@ export interface PaymentState {
   readonly pendingRequests: readonly PendingRequest[];
 }
 
-/** What the provider has said of the transaction besides its status. */
+/** The provider's word on the transaction, besides its status. */
 export interface Facts {
   readonly link?: { readonly url: string; readonly transId: TransId } | undefined;
   /** When the link ends, as shown to the merchant; ms since the epoch. */
   readonly expiresAt?: number | undefined;
   readonly medium?: Medium | undefined;
-  /** What the transaction that is SUCCESSFUL is of; XAF. */
+  /** The amount of the SUCCESSFUL transaction; XAF. */
   readonly amountPaid?: number | undefined;
   /** XAF */
   readonly revenue?: number | undefined;
@@ -69,16 +69,16 @@ export interface Sends {
   /** The policy allows no resend any more: it has made its one, or an operator has decided on one. */
   readonly policySpent: boolean;
   /**
-   * Money was sent again after an ambiguous request, called FAILED by a person, or has a second transaction, or its transaction was
-   * not named by the provider's answer to the request: an outcome without money is verified, and any is checked again
-   * afterwards.
+   * The provider may have accepted the payment twice: it was sent again after an ambiguous request, called FAILED by a
+   * person, has a second transaction, or one that the answer to its request didn't name. An outcome without money is
+   * verified, and any is checked again afterwards.
    */
   readonly mayBeDouble: boolean;
   /** The workflow was reset, or may have been: the merchant may have any link that the provider shows. */
   readonly isReset?: true | undefined;
 }
 
-/** Transactions that notifications named, of which the provider has yet to say what they are. */
+/** Transactions that notifications named and that the provider hasn't explained yet. */
 export interface Claims {
   readonly open: readonly Claim[];
   /** When the next question about one of them may be asked. */
@@ -90,14 +90,14 @@ export interface Claims {
    * decides.
    */
   readonly isNamed?: true | undefined;
-  /** Those that were called SUCCESSFUL before the provider had shown it, of all the payment's transactions. */
+  /** Notifications that called a transaction SUCCESSFUL before the provider did. */
   readonly paid?: readonly PaidClaim[] | undefined;
 }
 
-/** That a notification has called a transaction SUCCESSFUL. */
+/** A notification that has called a transaction SUCCESSFUL. */
 export interface PaidClaim {
   readonly transId: TransId;
-  /** When it did; another counts once this one can't be confirmed any more. ms since the epoch. */
+  /** When it came; another counts once this one can't be confirmed any more. ms since the epoch. */
   readonly at: number;
   /** How many have counted. */
   readonly times: number;
@@ -112,19 +112,19 @@ export interface Claim {
   readonly unknown: number;
 }
 
-/** What the provider has shown of a transaction; `wasPaid`: as SUCCESSFUL once, whatever it has said since. */
+/** A transaction as the provider has shown it; `wasPaid`: as SUCCESSFUL once, whatever it has said since. */
 export interface ShownTransaction {
   readonly transId: TransId;
   readonly status: ProviderStatus;
   readonly wasPaid?: true | undefined;
 }
 
-/** How the provider has shown a transaction to differ from the order: in which field, and in words for a person. */
+/** A difference from the order that the provider has shown: the field, and words for a person. */
 export interface KnownDifference {
   readonly transId: TransId;
   readonly field: 'externalId' | 'names' | 'amount' | 'transType' | 'status';
   readonly words: string;
-  /** Of a transaction of another amount; XAF. */
+  /** The transaction's amount, where that differs; XAF. */
   readonly amount?: number | undefined;
 }
 

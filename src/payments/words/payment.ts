@@ -8,7 +8,7 @@ import type { Medium, ProviderStatus } from './transaction.js';
 export const PAYMENT_STATUSES = ['CREATED', 'PENDING', 'SUCCESSFUL', 'FAILED', 'EXPIRED', 'REVIEW'] as const;
 export type PaymentStatus = ProviderStatus | 'REVIEW';
 
-/** What a merchant is notified of, by the names of the notifications. */
+/** The types of merchants' notifications. */
 export const PAYMENT_EVENT_TYPES = [
   'payment.succeeded',
   'payment.failed',
@@ -56,16 +56,16 @@ export interface PaymentReview {
   readonly rejected?: RejectedDecision | undefined;
 }
 
-/** What one person has decided where it takes two. Nothing has been done. */
+/** One person's decision where it takes two. Nothing has been done. */
 export interface ProposedDecision {
   readonly action: 'resend' | 'fail' | 'match';
   readonly transId?: TransId | undefined;
-  /** What that transaction is of, where the provider has shown it to differ from the order; XAF. */
+  /** That transaction's amount, where the provider has shown it to differ from the order; XAF. */
   readonly transactionAmount?: number | undefined;
   readonly by: string;
   readonly why: string;
   readonly forced?: true | undefined;
-  /** What it overrules, unless that is whatever comes up. */
+  /** The objections that it overrules; missing when it overrules whatever comes up. */
   readonly overruled?: readonly Objection[] | undefined;
   readonly at: string;
 }
@@ -81,7 +81,7 @@ export interface RejectedDecision {
   readonly at: string;
 }
 
-/** What an operator decided, who it was, and why. */
+/** An operator's decision: who made it, and why. */
 export interface PaymentResolution {
   readonly action: 'resend' | 'fail' | 'match';
   readonly transId?: TransId | undefined;
@@ -91,7 +91,7 @@ export interface PaymentResolution {
   readonly why: string;
   /** It was made before its time, or over a notification's word, because the operator insisted. */
   readonly forced?: true | undefined;
-  /** What it overruled, unless that was whatever came up. */
+  /** The objections that it overruled; missing when it overruled whatever came up. */
   readonly overruled?: readonly Objection[] | undefined;
   readonly at: string;
   /** A resend that waits to be sent: nothing has left yet, and it can be taken back. */
@@ -109,7 +109,7 @@ export interface Payment {
   readonly status: PaymentStatus;
   /** Nothing will change the status any more. A link's FAILED is a failed attempt, and not final. */
   readonly final: boolean;
-  /** What was ordered. */
+  /** The amount that was ordered. */
   readonly amount: number;
   /**
    * What has moved, once the payment is SUCCESSFUL and the provider has said how much. It differs from what was ordered
@@ -149,7 +149,7 @@ export interface Payment {
  */
 export type PaymentSummary = IndexedSummary & RecordedSummary;
 
-/** What the records alone know of a payment of a list. */
+/** Fields of a listed payment that only the records know. */
 export type RecordedSummary = Pick<Payment, 'fee' | 'revenue' | 'medium' | 'failureCode' | 'reason'> &
   Partial<Pick<Payment, 'updatedAt'>>;
 

@@ -16,7 +16,7 @@ export interface Ambiguity {
   readonly isReset?: true | undefined;
   /** The beginning of its grace period. */
   readonly since: number;
-  /** What the payment ends as, once its list shows no transaction and no notification names one. */
+  /** The payment's outcome, once its list shows no transaction and no notification names one. */
   readonly otherwise?: Failed | undefined;
   /**
    * What would be tried again, but for a notification that names a transaction. It is, once that has come to nothing.
@@ -87,7 +87,7 @@ export interface Following {
   readonly transId: TransId;
   /** When the provider took it. */
   readonly since: number;
-  /** What it was when last asked. FAILED is a link's failed attempt. */
+  /** Its status when last asked. FAILED is a link's failed attempt. */
   readonly status: Extract<ProviderStatus, 'CREATED' | 'PENDING' | 'FAILED'>;
   readonly polling: Polling;
   /** When to have the link expired, and how often that was tried. Links alone have an end. */
@@ -111,7 +111,7 @@ export interface Verifying {
   readonly of: Following;
   /** The payment's status until its outcome is known. */
   readonly interimStatus: Following['status'];
-  /** What the payment ends as, unless the list shows another transaction. */
+  /** The payment's outcome, unless the list shows another transaction. */
   readonly outcome: Failed | Expired;
   /** A person is asked when the list can't be read for the grace period from then on. */
   readonly since: number;
@@ -120,7 +120,7 @@ export interface Verifying {
   readonly nextAt: number;
 }
 
-/** What goes on without a person. */
+/** Questions to the provider that go on without a person. */
 export type Inquiry = Searching | Following | Closing | Verifying;
 
 /** A person must look. Nothing is sent until one has decided. */
@@ -131,7 +131,7 @@ export interface Review {
   readonly since: number;
   /** Only a decision ends it: what the provider says of the payment's own transaction doesn't settle it. */
   readonly held: boolean;
-  /** What goes on meanwhile, or stands still while the review is held. */
+  /** The inquiry that goes on meanwhile, or stands still while the review is held. */
   readonly inquiry?: Inquiry | undefined;
   /** A decision that waits for a second person. */
   readonly proposed?: Proposal | undefined;
@@ -150,13 +150,13 @@ export interface Deciding {
   readonly moving: readonly TransId[];
   /** How often links were expired for it. */
   readonly rounds: number;
-  /** What notifications had named when the decision was made: who insists does so in view of these. */
+  /** Transactions that notifications had named by then: who insists does so in view of these. */
   readonly inView: readonly Named[];
-  /** How the transaction that it names was shown to differ from the order then. */
+  /** The known difference of the transaction that it names. */
   readonly before?: string | undefined;
 }
 
-/** What the provider is asked next for a decision. */
+/** The next question to the provider about a decision. */
 export type DecisionStep =
   /** The status of the transaction that the decision names, or of the payment's own. */
   | { readonly kind: 'status'; readonly transId: TransId }
@@ -179,7 +179,7 @@ export type DecisionStep =
       readonly transaction: Transaction;
       /** The others that are still to be asked about. */
       readonly open: NonEmpty<TransId>;
-      /** What the provider has said of the others. */
+      /** The provider's answers about the others. */
       readonly heard: readonly Transaction[];
     };
 
@@ -189,7 +189,7 @@ export function isNonEmpty<T>(list: readonly T[]): list is NonEmpty<T> {
   return list.length > 0;
 }
 
-/** What a payment ends as. */
+/** The outcome of a payment. */
 export type Outcome = Succeeded | Failed | Expired;
 
 interface Succeeded {
@@ -234,11 +234,11 @@ export interface Check {
   readonly isRecheck?: true | undefined;
   /** Transactions whose status this try has asked for. */
   readonly asked?: readonly TransId[] | undefined;
-  /** Those of them that the provider has answered about, if only that it doesn't know one. */
+  /** Those of them that the provider has answered about; that it doesn't know one counts. */
   readonly heard?: readonly TransId[] | undefined;
 }
 
-/** What a notification says the payment to have: a transaction, which it may leave unnamed. */
+/** A transaction that a notification speaks of; it may leave it unnamed. */
 export type Named = TransId | typeof UNNAMED;
 
 export const UNNAMED = 'a transaction without its id' as const;
