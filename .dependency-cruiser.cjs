@@ -57,7 +57,24 @@ module.exports = {
       { path: '^src/engine/' },
       {
         path: '^src/',
-        pathNot: ['^src/(engine|http|payments|provider|records|settings|telemetry|temporal|text|workflows)/'],
+        pathNot: [
+          '^src/(engine|payments|provider|records|settings|telemetry|temporal|text|workflows)/',
+          '^src/process/shutdown\\.ts$',
+        ],
+      },
+    ),
+    forbid(
+      'engine-knows-no-http',
+      'Statements and the worker ask it, too: its errors are its own, and the API says what they are in HTTP.',
+      { path: '^src/engine/' },
+      { path: '^(src/http/|src/api/|http$|https$|node_modules/express/)' },
+    ),
+    forbid(
+      'http-knows-no-payment',
+      'Any server of ours is built on it, also those that have nothing to do with payments.',
+      { path: '^src/http/' },
+      {
+        path: '^src/(activities|api|codec|desk|engine|payments|provider|reconciliation|records|statements|worker|workflows)/',
       },
     ),
     forbid(
@@ -124,6 +141,7 @@ module.exports = {
         path: '^src/',
         pathNot: [
           '^src/(api|engine|http|payments|provider|reconciliation|records|settings|telemetry|temporal|text|workflows)/',
+          '^src/process/shutdown\\.ts$',
         ],
       },
     ),
@@ -153,7 +171,7 @@ module.exports = {
         path: '^src/',
         pathNot: [
           '^src/(statements|engine|payments|provider|reconciliation|records|workflows)/',
-          '^src/http/(problem|server)\\.ts$',
+          '^src/process/shutdown\\.ts$',
         ],
       },
     ),

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { createDesk } from './desk/app.js';
-import { Shutdown, serve } from './http/server.js';
+import { serve } from './http/server.js';
 import { runProcess } from './process/run-process.js';
+import { Shutdown } from './process/shutdown.js';
 import { readConfig } from './settings/read-settings.js';
 import { createLogger } from './telemetry/logger.js';
 

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { createApi } from './api/app.js';
-import { temporalCalls } from './http/request-traces.js';
-import { Shutdown, serve } from './http/server.js';
+import { temporalCalls } from './api/request-traces.js';
+import { serve } from './http/server.js';
 import type { PaymentTerms } from './payments/words/order.js';
 import { isNamespaceReady, untilNamespaceIsReady } from './process/namespace.js';
 import { orStopped, reloadOnHangUp, runProcess } from './process/run-process.js';
 import { createProviderServices, openRecords } from './process/services.js';
+import { Shutdown } from './process/shutdown.js';
 import { merchantsOf } from './settings/api.js';
 import { type Config, readConfig } from './settings/read-settings.js';
 import { withTemporalApiKey } from './settings/secret-files.js';

@@ -81,12 +81,12 @@ const sound: Tree = {
     "import type { Activities } from '../activities/activities.js'; import { most } from '../payments/words/order.js'; import { attributes } from '../temporal/search-attributes.js'; import { hint } from './messages.js'; export const run = (a: Activities) => [a, most, attributes, hint];",
   'src/records/records.ts':
     "import { connect } from '../temporal/connection.js'; import { hint } from '../workflows/messages.js'; import { most } from '../payments/words/order.js'; export const records = [connect, hint, most];",
-  'src/settings/read-settings.ts': "import { LIMIT } from '../payments/words/limits.js'; export const config = LIMIT;",
-  'src/telemetry/logger.ts': "import { z } from 'zod'; export const logger = z;",
-  'src/process/run-process.ts':
-    "import { config } from '../settings/read-settings.js'; export const runProcess = config;",
+  'src/config.ts': "import { LIMIT } from './payments/words/limits.js'; export const config = LIMIT;",
+  'src/http/server.ts': "import { logger } from '../telemetry/logger.js'; export const serve = logger;",
+  'src/logger.ts': "import { z } from 'zod'; export const logger = z;",
+  'src/process.ts': "import { config } from './settings/read-settings.js'; export const runProcess = config;",
   'src/api/app.ts':
-    "import { logger } from '../telemetry/logger.js'; import { config } from '../settings/read-settings.js'; import { derive } from '../payments/words/derive-payment-id.js'; import { wire } from '../provider/schemas.js'; import { connect } from '../temporal/connection.js'; import { hint } from '../workflows/messages.js'; import { read } from '../workflows/schemas.js'; import { records } from '../records/records.js'; export const app = [logger, config, derive, wire, connect, hint, read, records];",
+    "import { logger } from '../telemetry/logger.js'; import { config } from '../settings/read-settings.js'; import { derive } from '../payments/words/derive-payment-id.js'; import { wire } from '../provider/schemas.js'; import { connect } from '../temporal/connection.js'; import { hint } from '../workflows/messages.js'; import { read } from '../workflows/schemas.js'; import { records } from '../records/records.js'; import { serve } from '../http/server.js'; export const app = [logger, config, derive, wire, connect, hint, read, records, serve];",
   'src/server.ts':
     "import { app } from './api/app.js'; import { runProcess } from './process/run-process.js'; void [app, runProcess];",
   'src/statements/steps.ts':
@@ -186,6 +186,10 @@ const wrongImports: readonly WrongImport[] = [
     from: 'src/engine/a.ts',
     to: 'src/api/app.ts',
   },
+  { rule: 'engine-knows-no-http', from: 'src/engine/b.ts', to: 'src/http/server.ts' },
+  { rule: 'engine-knows-no-http', from: 'src/engine/c.ts', to: 'src/api/app.ts' },
+  { rule: 'http-knows-no-payment', from: 'src/http/a.ts', to: 'src/payments/words/order.ts' },
+  { rule: 'http-knows-no-payment', from: 'src/http/b.ts', to: 'src/engine/reopen-payment.ts' },
   { rule: 'api-is-a-front-door', from: 'src/api/a.ts', to: 'src/activities/activities.ts' },
   { rule: 'workflows-are-known-by-their-messages', from: 'src/api/b.ts', to: 'src/workflows/index.ts' },
   { rule: 'workflows-are-known-by-their-messages', from: 'src/records/a.ts', to: 'src/workflows/index.ts' },

@@ -1,9 +1,10 @@
-import express, { type Express, type RequestHandler } from 'express';
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import helmet, { type HelmetOptions } from 'helmet';
 import { Registry } from 'prom-client';
 import { Descriptions } from '../engine/descriptions.js';
 import { EarlyNotifications } from '../engine/early-notifications.js';
 import { Links } from '../engine/links.js';
+import { createNotificationLimits, type NotificationLimits } from '../engine/notification-limits.js';
 import { PayoutLimits } from '../engine/payout-limits.js';
 import { ProviderRecords } from '../engine/provider-records.js';
 import { measureRecords } from '../engine/recorded-payments.js';
@@ -11,18 +12,20 @@ import { SharedUpdates } from '../engine/update-payment.js';
 import { measureWaiting } from '../engine/waiting.js';
 import { createAuthenticator } from '../http/auth.js';
 import { createMetrics } from '../http/metrics.js';
-import { createNotificationLimits, type NotificationLimits } from '../http/notification-limits.js';
-import { notFound, sendProblem } from '../http/problem.js';
+import { sendProblem } from '../http/problem.js';
 import { type RequestAllowance, RequestLimits } from '../http/request-limits.js';
 import { logRequests, recordOf } from '../http/request-log.js';
-import { traceRequests } from '../http/request-traces.js';
-import { Shutdown, type UnparsedRequest } from '../http/server.js';
+import type { UnparsedRequest } from '../http/server.js';
+import { Shutdown } from '../process/shutdown.js';
 import type { Merchant } from '../settings/merchants.js';
 import type { Tracing } from '../telemetry/tracing.js';
+import { notFound } from './api-error.js';
 import type { ApiContext, ApiProviders } from './context.js';
+import { toProblem } from './engine-problems.js';
 import { mountRoutes } from './mount-routes.js';
 import { describeApi } from './openapi/document.js';
 import { statusesOf } from './openapi/problems.js';
+import { traceRequests } from './request-traces.js';
 import type { Route } from './route.js';
 import { getBalance, sharedBalance } from './routes/balance.js';
 import { createCollection, expireCollection } from './routes/collections.js';
@@ -183,13 +186,16 @@ export function createApi({
   app.use(({ path }) => {
     throw notFound(path);
   });
-  app.use(sendProblem);
+  app.use(explain, sendProblem);
   return {
     app,
     replaceMerchants: (next) => authenticator.replace(next),
     onUnparsed: (request) => countUnparsed(request, context),
   };
 }
+
+/** Turns the engine's errors into problems. */
+const explain: ErrorRequestHandler = (error: unknown, _request, _response, next) => next(toProblem(error) ?? error);
 
 /** Few ask for the document, and making it takes longer than the rest of the API's start. */
 function describeOnce(): () => Buffer {

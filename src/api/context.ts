@@ -1,11 +1,11 @@
 import type { EarlyNotifications } from '../engine/early-notifications.js';
 import type { LinkMaker } from '../engine/links.js';
+import type { NotificationLimits } from '../engine/notification-limits.js';
 import type { LimitContext } from '../engine/payout-limits.js';
 import type { HintContext } from '../engine/provider-notifications.js';
 import type { ProviderRecords } from '../engine/provider-records.js';
 import type { StartContext } from '../engine/start-payment.js';
 import type { Metrics } from '../http/metrics.js';
-import type { NotificationLimits } from '../http/notification-limits.js';
 import type { RequestLimits } from '../http/request-limits.js';
 import type { Service } from '../payments/words/order.js';
 import type { BalanceAnswer } from '../payments/words/outcome.js';

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import type { Express, Request, RequestHandler, Response } from 'express';
 import { type Authenticator, requireScope } from '../http/auth.js';
 import { readBytes, readJson } from '../http/body.js';
-import { methodNotAllowed } from '../http/problem.js';
 import { recordOf } from '../http/request-log.js';
 import { validate, validateQuery } from '../http/validate.js';
+import { methodNotAllowed } from './api-error.js';
 import type { ApiContext } from './context.js';
 import type { ApiRequest, ApiResponse, Route } from './route.js';
 

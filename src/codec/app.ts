@@ -3,7 +3,7 @@ import express, { type ErrorRequestHandler, type Express, type RequestHandler } 
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { createPages } from '../http/pages.js';
-import { ApiError, PROBLEMS } from '../http/problem.js';
+import { Problem } from '../http/problem.js';
 import type { Merchant } from '../settings/merchants.js';
 import { DecryptionError } from '../temporal/encryption.js';
 import { MalformedError, readPayloads, writePayloads } from './payloads.js';
@@ -99,11 +99,11 @@ function sendError(logger: Logger): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
     if (response.headersSent) return next(error);
     const send = (status: number, message: string) => response.status(status).json({ message });
-    if (error instanceof ApiError) {
+    if (error instanceof Problem) {
       response.set(error.headers);
       // Of the request, what isn't a secret: an address may have a token in it.
       logger.warn({ caller: request.ip, code: error.code }, 'a reader was refused');
-      return send(PROBLEMS[error.code].status, error.message);
+      return send(error.status, error.message);
     }
     if (error instanceof DecryptionError) {
       logger.warn({ err: error }, 'a payload could not be decrypted');

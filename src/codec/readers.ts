@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { Attempts } from '../http/attempts.js';
 import { type Caller, createAuthenticator, requireScope, sameSecret } from '../http/auth.js';
-import { ApiError, unauthenticated } from '../http/problem.js';
+import { httpProblem, unauthenticated } from '../http/problem.js';
 import { Sessions } from '../http/sessions.js';
 import type { Merchant } from '../settings/merchants.js';
 
@@ -49,7 +49,7 @@ export class Readers {
    * without any before its operator signs in.
    *
    * @returns the name that the log has
-   * @throws {ApiError} `unauthenticated`, `forbidden`, `too_many_attempts`.
+   * @throws {Problem} `unauthenticated`, `forbidden`, `too_many_attempts`.
    */
   async identify(request: Request): Promise<string> {
     const { token } = request.params;
@@ -68,7 +68,7 @@ export class Readers {
     return caller?.scopes.has('review') ? caller : undefined;
   }
 
-  /** The operator with this key. @throws {ApiError} as {@link identify}. */
+  /** The operator with this key. @throws {Problem} as {@link identify}. */
   async withKey(request: Request, key: string): Promise<Caller> {
     return await this.#guard(request, () => this.#byKey(`Bearer ${key}`));
   }
@@ -85,6 +85,6 @@ export class Readers {
 
   #byToken(token: string): string {
     if (this.#uiToken !== undefined && sameSecret(token, this.#uiToken)) return 'web-ui';
-    throw new ApiError('unauthenticated', 'The address of this codec server has changed: reload the page.');
+    throw httpProblem('unauthenticated', 'The address of this codec server has changed: reload the page.');
   }
 }

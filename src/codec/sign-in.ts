@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import express, { type Request, type RequestHandler, type Router } from 'express';
 import { isPrivate, plainTextWarning, textOf } from '../http/browser.js';
 import { Html, html } from '../http/html.js';
-import { ApiError, PROBLEMS } from '../http/problem.js';
+import { Problem } from '../http/problem.js';
 import type { Readers } from './readers.js';
 
 /**
@@ -28,8 +28,8 @@ export function signInPages(readers: Readers, uiUrl: string | undefined): Router
       readers.sessions.begin(request, response, { key });
       response.redirect(303, '/');
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      response.status(PROBLEMS[error.code].status).type('html').send(signInPage(error.message));
+      if (!(error instanceof Problem)) throw error;
+      response.status(error.status).type('html').send(signInPage(error.message));
     }
   });
   router.post('/sign-out', (request, response) => {

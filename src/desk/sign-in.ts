@@ -11,7 +11,7 @@ import {
   textOf,
 } from '../http/browser.js';
 import { html } from '../http/html.js';
-import { ApiError, unauthenticated } from '../http/problem.js';
+import { Problem, unauthenticated } from '../http/problem.js';
 import { recordOf } from '../http/request-log.js';
 import type { Sessions } from '../http/sessions.js';
 import type { ConnectApi, OperatorApi } from './api-client.js';
@@ -70,7 +70,7 @@ export class SignIn {
       this.sessions.begin(request, response, newSession(name, key));
       response.redirect(303, next);
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
+      if (!(error instanceof Problem)) throw error;
       if (error.code !== 'too_many_attempts') return refuse(401, 'This key is not known.');
       response.set(error.headers);
       const seconds = error.headers['Retry-After'];
@@ -84,7 +84,7 @@ export class SignIn {
     response.redirect(303, '/desk/sign-in');
   };
 
-  /** Asks the API whose key it is. @throws {ApiError} when the key is wrong: `unauthenticated`, `too_many_attempts`. */
+  /** Asks the API whose key it is. @throws {Problem} when the key is wrong: `unauthenticated`, `too_many_attempts`. */
   async #ask(request: Request, key: string): ReturnType<OperatorApi['key']> {
     const answer = POSSIBLE_KEY.test(key) ? await this.connect(key, recordOf(request).id).key() : undefined;
     return await this.#attempts.guard(request.ip ?? '', () => {

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import proto from '@temporalio/proto';
-import { temporarilyUnavailable } from '../http/problem.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
+import { Unavailable } from './errors.js';
 import { callTemporal } from './temporal-calls.js';
 
 const { PENDING_WORKFLOW_TASK_STATE_STARTED: STARTED } = proto.temporal.api.enums.v1.PendingWorkflowTaskState;
@@ -58,7 +58,7 @@ export class Descriptions {
    * while a call is under way share the next: the first may have been answered before something they did.
    *
    * @throws {WorkflowNotFoundError} when there is none.
-   * @throws {ApiError} `temporarily_unavailable`.
+   * @throws {Unavailable}
    */
   async describe(id: PaymentId): Promise<WorkflowExecutionDescription> {
     const call = this.#calls.get(id);
@@ -75,7 +75,7 @@ export class Descriptions {
    *
    * @param deadline ms since the epoch
    * @param last a description of this moment, if there is one
-   * @throws {ApiError} `temporarily_unavailable` at the deadline, and earlier when no worker makes progress.
+   * @throws {Unavailable} at the deadline, and earlier when no worker makes progress.
    */
   async untilIdle(id: PaymentId, deadline: number, last?: WorkflowExecutionDescription): Promise<void> {
     if (isIdle(last ?? (await this.describe(id)))) return;
@@ -114,10 +114,10 @@ export class Descriptions {
   async #poll(id: PaymentId, deadline: () => number): Promise<void> {
     for (let pauseMs: number = POLL_MS.first; ; pauseMs = Math.min(2 * pauseMs, POLL_MS.max)) {
       // Checked before each pause, so that later requests for a stalled payment fail at once.
-      if (this.#isStalled(id)) throw temporarilyUnavailable(undefined, { cause: new Error(STALLED) });
+      if (this.#isStalled(id)) throw new Unavailable(undefined, new Error(STALLED));
       await pause(pauseMs * (0.5 + Math.random() / 2));
       if (isIdle(await this.describe(id))) return;
-      if (Date.now() >= deadline()) throw temporarilyUnavailable();
+      if (Date.now() >= deadline()) throw new Unavailable();
     }
   }
 
@@ -146,11 +146,11 @@ function isIdle({ raw }: WorkflowExecutionDescription): boolean {
   return !raw.pendingWorkflowTask;
 }
 
-/** @throws {ApiError} `temporarily_unavailable` when the deadline (ms since the epoch) passes first. */
+/** @throws {Unavailable} when the deadline (ms since the epoch) passes first. */
 async function before(deadline: number, done: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(temporarilyUnavailable()), Math.max(0, deadline - Date.now()));
+    timer = setTimeout(() => reject(new Unavailable()), Math.max(0, deadline - Date.now()));
   });
   try {
     await Promise.race([done, late]);

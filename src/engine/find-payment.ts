@@ -8,10 +8,9 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import { z } from 'zod';
-import { ApiError } from '../http/problem.js';
-import type { Shutdown } from '../http/server.js';
 import { toPayment } from '../payments/views/to-payment.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
+import type { Shutdown } from '../process/shutdown.js';
 import { inReviewUnlessFinal } from '../records/payment-record.js';
 import { grpcErrorOf } from '../temporal/connection.js';
 import { inputOfRun, isUntakenRun } from '../temporal/run-start.js';
@@ -28,6 +27,7 @@ import {
 } from '../workflows/messages.js';
 import { mustRead, paymentInput } from '../workflows/schemas.js';
 import type { Descriptions } from './descriptions.js';
+import { Unavailable } from './errors.js';
 import { findRecorded, type RecordedPayment, type RecordsContext, recordedContent } from './recorded-payments.js';
 import { callTemporal, hasEnded, queryTemporal, waitFor } from './temporal-calls.js';
 import { queryByIds } from './visibility.js';
@@ -99,7 +99,7 @@ const REOPENED_PAUSE_MS = 1_000;
  * that the API started.
  *
  * @param unread what to say when the records can't be read
- * @throws {ApiError} `temporarily_unavailable`, `records_unavailable`.
+ * @throws {Unavailable | RecordsUnavailable}
  */
 export async function findPayment(
   context: ReadContext,
@@ -109,7 +109,7 @@ export async function findPayment(
   return (await findInTemporal(context, id)) ?? (await findRecorded(context, id, unread));
 }
 
-/** Finds a payment's workflow. @throws {ApiError} `temporarily_unavailable`. */
+/** Finds a payment's workflow. @throws {Unavailable} */
 export async function findInTemporal(context: ReadContext, id: PaymentId): Promise<PaymentInTemporal | undefined> {
   const found = await findWorkflow(context, id);
   return found === 'foreign' ? undefined : found;
@@ -119,7 +119,7 @@ export async function findInTemporal(context: ReadContext, id: PaymentId): Promi
  * Finds what Temporal has under a payment's id: `foreign` when that isn't a payment. One that was started by hand, and
  * has ended, doesn't hide the payment that had ended before.
  *
- * @throws {ApiError} `temporarily_unavailable`.
+ * @throws {Unavailable}
  */
 export async function findWorkflow(
   { client, descriptions }: ReadContext,
@@ -160,10 +160,7 @@ function inTemporal(
 /** Runs under one id that are looked through for a payment's last. */
 const MAX_EARLIER_RUNS = 20;
 
-/**
- * The payment that has ended before something else was started under its id. @throws {ApiError}
- * `temporarily_unavailable`
- */
+/** The payment that has ended before something else was started under its id. @throws {Unavailable} */
 async function findEarlierRun(client: Client, id: PaymentId): Promise<PaymentInTemporal | undefined> {
   return await callTemporal(client, async () => {
     const listed = client.workflow.list({ query: queryByIds([id]), pageSize: MAX_EARLIER_RUNS });
@@ -182,7 +179,7 @@ async function findEarlierRun(client: Client, id: PaymentId): Promise<PaymentInT
  * The payment as it stands: a running one is queried, an ended one has left its result.
  *
  * @param limitMs how long it may take to answer
- * @throws {ApiError} `temporarily_unavailable`, also when no worker answers for a running one; `record_unreadable`.
+ * @throws {Unavailable | RecordUnreadable} `Unavailable` also when no worker answers for a running one.
  */
 export async function currentState(
   context: ReadContext,
@@ -206,13 +203,13 @@ export async function currentState(
  * {@link currentState} for a reader. A payment that waits for its first turn at a worker is as it was created, so that
  * its merchant needn't wait for that, too.
  *
- * @throws {ApiError} `temporarily_unavailable`.
+ * @throws {Unavailable}
  */
 export async function readPayment(context: ReadContext, found: FoundPayment): Promise<PaymentResult> {
   try {
     return await currentState(context, found);
   } catch (error) {
-    if (!found.running || !(error instanceof ApiError) || !(await isUntaken(context, found))) throw error;
+    if (!found.running || !(error instanceof Unavailable) || !(await isUntaken(context, found))) throw error;
     return { payment: toPayment((await stateAtStart(context, found)).state) };
   }
 }
@@ -234,7 +231,7 @@ export function isDormant({ running, description }: PaymentInTemporal): boolean 
   return isDelayed || !raw.pendingWorkflowTask;
 }
 
-/** Whether no worker has done anything for the payment's run yet. @throws {ApiError} `temporarily_unavailable`. */
+/** Whether no worker has done anything for the payment's run yet. @throws {Unavailable} */
 export async function isUntaken({ client }: ReadContext, found: PaymentInTemporal): Promise<boolean> {
   return await callTemporal(client, () => isUntakenRun(client, readRunOf(found)));
 }
@@ -255,13 +252,13 @@ async function lastState(context: ReadContext, found: PaymentInTemporal, limitMs
 
 /** Whether an ended workflow can't be queried because it was stopped before any worker had taken it. */
 export function wasNeverBegun(error: unknown): boolean {
-  return error instanceof ApiError && grpcErrorOf(error.cause)?.code === grpc.FAILED_PRECONDITION;
+  return error instanceof Unavailable && grpcErrorOf(error.cause)?.code === grpc.FAILED_PRECONDITION;
 }
 
 /**
  * The state that a payment's run was started with, and what had happened to it by then.
  *
- * @throws {ApiError} `temporarily_unavailable`.
+ * @throws {Unavailable}
  */
 export async function stateAtStart(context: ReadContext, found: PaymentInTemporal): Promise<EndedState> {
   const { createdAt, description } = found;
@@ -269,7 +266,7 @@ export async function stateAtStart(context: ReadContext, found: PaymentInTempora
   return startState(input, input.requested === undefined ? createdAt : description.startTime.getTime());
 }
 
-/** What a payment's run was started with. @throws {ApiError} `temporarily_unavailable`. */
+/** What a payment's run was started with. @throws {Unavailable} */
 export async function inputOf({ client }: ReadContext, found: PaymentInTemporal): Promise<PaymentInput> {
   return mustRead(paymentInput, await callTemporal(client, () => inputOfRun(client, readRunOf(found))));
 }
@@ -283,7 +280,7 @@ function readRunOf({ id, running, runId }: PaymentInTemporal) {
  * Queries a running payment once it has no pending workflow task, in which it couldn't answer.
  *
  * @param limitMs how long it may take to answer
- * @throws {ApiError} `temporarily_unavailable`.
+ * @throws {Unavailable}
  */
 export async function askRunning<T>(
   { client, descriptions }: ReadContext,
@@ -304,7 +301,7 @@ export async function askRunning<T>(
  * The payment once it is final, or as it stands when `waitMs` have passed, the caller hangs up or the process
  * is to stop.
  *
- * @throws {ApiError} `temporarily_unavailable`.
+ * @throws {Unavailable}
  */
 export async function waitUntilFinal(
   context: ReadContext & { readonly shutdown: Shutdown },
@@ -323,7 +320,7 @@ export async function waitUntilFinal(
 /** A look that may be repeated: a query that comes just as its workflow ends can be lost. */
 async function unlessUnavailable(look: Promise<PaymentResult>): Promise<PaymentResult | undefined> {
   return await look.catch((error: unknown) => {
-    if (error instanceof ApiError && error.code === 'temporarily_unavailable') return undefined;
+    if (error instanceof Unavailable) return undefined;
     throw error;
   });
 }

@@ -1,12 +1,12 @@
 import type { Client } from '@temporalio/client';
 import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
-import { noRecords } from '../http/problem.js';
 import { CURRENCY } from '../payments/words/limits.js';
 import type { Payment, PaymentSummary, RecordedSummary } from '../payments/words/payment.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
 import { RecordsUnavailableError } from '../records/database.js';
 import { type ListedRun, listRuns } from '../records/list-runs.js';
 import { inReviewUnlessFinal, type PaymentRecord } from '../records/payment-record.js';
+import { NoRecords } from './errors.js';
 import { memoSchema } from './find-payment.js';
 import { listOldestFirst } from './oldest-first.js';
 import { compareNewest, compareOldest, type Place } from './places.js';
@@ -63,7 +63,8 @@ const SPAN_FACTOR = 8;
 /**
  * Payments in Temporal and, where it has forgotten them, in the records.
  *
- * @throws {ApiError} `temporarily_unavailable`; `records_unavailable` or `no_records` for what only the records know.
+ * @throws {Unavailable}
+ * @throws {RecordsUnavailable | NoRecords} for what only the records know.
  */
 export async function listPayments(
   context: { readonly client: Client } & RecordsContext,
@@ -146,7 +147,7 @@ async function listByReference(
   filter: PaymentFilter,
   { pageSize, after, order }: ListPart,
 ): Promise<Entries> {
-  if (records === undefined) throw noRecords(REFERENCES);
+  if (records === undefined) throw new NoRecords(REFERENCES);
   const { owner, createdFrom, createdBefore } = filter;
   const wanted = { financialTransId, owner, createdFrom, createdBefore, after, order };
   const recorded = await askRecords(() => records.list(wanted, pageSize), REFERENCES_UNREAD);
@@ -227,7 +228,7 @@ function summarised(payment: Payment, createdAt: number): PaymentSummary {
  * A page of the newest usually takes a call or two to Temporal, however many payments are on it, and one more with a
  * filter for what can change: an earlier run of a payment that was reopened or reset may still have what is looked for.
  *
- * @throws {ApiError} `temporarily_unavailable`.
+ * @throws {Unavailable}
  */
 async function listInTemporal(
   { client }: { readonly client: Client },
@@ -329,7 +330,7 @@ async function* oldestFirst(
  * its stores refuse any other order. So windows of time are read, each with no more runs than one call gives: one for
  * all time if that suffices. Otherwise, what the call did give shows how wide a window may be.
  *
- * @throws {ApiError} `temporarily_unavailable`.
+ * @throws {Unavailable}
  */
 async function* newestFirst(
   client: Client,

@@ -27,7 +27,7 @@ export async function countPayments(client: Client, query: string): Promise<numb
  * order; but it counts. So a time is looked for before which there are enough of them, and few more.
  *
  * @param after the last payment of the page before
- * @throws {ApiError} `temporarily_unavailable`.
+ * @throws {Unavailable}
  */
 export async function listOldestFirst(
   client: Client,

@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
-import { ApiError, invalidRequest, temporarilyUnavailable } from '../http/problem.js';
 import type { CountedPayout } from '../payments/machine/counted-payouts.js';
-import { xaf } from '../payments/words/limits.js';
 import type { PaymentOrder } from '../payments/words/order.js';
 import { dayOf, endOfDay } from '../payments/words/time.js';
 import type { MerchantLimits } from '../settings/merchants.js';
@@ -13,6 +11,7 @@ import {
   type PayoutLimitInput,
   payoutLimitWorkflowId,
 } from '../workflows/messages.js';
+import { AmountTooLarge, DailyLimitReached, isEngineError, Unavailable } from './errors.js';
 import { findPayment } from './find-payment.js';
 import { UNCHECKED } from './recorded-payments.js';
 import { waitFor, wasOvertaken } from './temporal-calls.js';
@@ -34,8 +33,8 @@ interface LimitedOwner {
  * before it is started, so that a payment never exists that wasn't counted. An order whose payment exists, because the
  * request is repeated, is never refused and never counted again.
  *
- * @throws {ApiError} `invalid_request`, `daily_limit_reached`; `temporarily_unavailable` when it can't be counted,
- * `records_unavailable`.
+ * @throws {AmountTooLarge | DailyLimitReached | RecordsUnavailable}
+ * @throws {Unavailable} also when it can't be counted.
  */
 export async function refuseBeyondLimits(
   context: LimitContext,
@@ -47,7 +46,7 @@ export async function refuseBeyondLimits(
   const maxPerDay = order.kind === 'payout' ? limits.maxPayoutsPerDay : undefined;
   if (!isTooMuch && maxPerDay === undefined) return;
   if ((await findPayment(context, order.id, UNCHECKED)) !== undefined) return;
-  if (isTooMuch) throw invalidRequest([{ field: 'amount', message: `must be at most ${xaf(maxAmount)}` }]);
+  if (isTooMuch) throw new AmountTooLarge(maxAmount);
   if (maxPerDay === undefined) return;
 
   const { id, amount } = order;
@@ -58,16 +57,7 @@ export async function refuseBeyondLimits(
   if (count?.isAccepted) return;
   // An equal request may have been counted on the day before, in the moment before midnight.
   if ((await findPayment(context, id, UNCHECKED)) !== undefined) return;
-  throw dailyLimitReached(maxPerDay, count?.total, now);
-}
-
-function dailyLimitReached(max: number, total: number | undefined, now: number): ApiError {
-  const soFar = total === undefined ? '' : ` Payouts of ${xaf(total)} have been ordered today.`;
-  const again = new Date(endOfDay(now)).toISOString();
-  return new ApiError(
-    'daily_limit_reached',
-    `Payouts of a day may amount to ${xaf(max)} at most.${soFar} The next day begins at ${again}.`,
-  );
+  throw new DailyLimitReached(maxPerDay, count?.total, endOfDay(now));
 }
 
 /** Whether a payout was counted, and the sum of the day's so far, in XAF. */
@@ -105,7 +95,7 @@ export class PayoutLimits {
   /**
    * @param max the limit, in XAF
    * @param now ms since the epoch
-   * @throws {ApiError} `temporarily_unavailable` when it isn't known whether it was counted.
+   * @throws {Unavailable} when it isn't known whether it was counted.
    */
   async count(
     context: UpdateContext,
@@ -162,7 +152,7 @@ async function send(
     );
     if (count !== undefined) return count.value;
   } catch (error) {
-    if (error instanceof ApiError) throw notCounted(error.cause);
+    if (isEngineError(error)) throw notCounted(error.cause);
     throw wasOvertaken(error) ? notCounted(error) : error;
   }
   throw notCounted(new Error('no worker counted the payout in time'));
@@ -198,8 +188,8 @@ async function update(
   }
 }
 
-const notCounted = (cause: unknown): ApiError =>
-  temporarilyUnavailable(
+const notCounted = (cause: unknown): Unavailable =>
+  new Unavailable(
     "It can't be checked at the moment whether the payout is within the limit of the day, so it was not made. Try again shortly.",
-    { cause },
+    cause,
   );

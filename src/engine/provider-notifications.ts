@@ -1,8 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import type { Logger } from 'pino';
-import type { NotificationLimits } from '../http/notification-limits.js';
-import { temporarilyUnavailable } from '../http/problem.js';
 import { PAYMENT_ID_PREFIX, type PaymentId } from '../payments/words/payment-id.js';
 import { type PaymentState, statusOf, transIdOf } from '../payments/words/payment-state.js';
 import {
@@ -15,6 +13,7 @@ import {
   unmatchedQuery,
   unmatchedSignal,
 } from '../workflows/messages.js';
+import { Unavailable } from './errors.js';
 import {
   findInTemporal,
   findPayment,
@@ -24,6 +23,7 @@ import {
   type ReadContext,
 } from './find-payment.js';
 import type { Links } from './links.js';
+import type { NotificationLimits } from './notification-limits.js';
 import { endedState, isLatest, reopenWithHint } from './reopen-payment.js';
 import type { MadeLink } from './start-payment.js';
 import { callTemporal, deliver, queryTemporal } from './temporal-calls.js';
@@ -54,8 +54,8 @@ const UNMATCHED_LIMIT_MS = 9_000;
 /**
  * Gives a payment the provider's hint. Resolves only once Temporal has stored it.
  *
- * @throws {ApiError} `temporarily_unavailable`; `too_many_notifications` when an ended payment is reopened
- * too often.
+ * @throws {Unavailable}
+ * @throws {TooManyNotifications} when an ended payment is reopened too often.
  */
 export async function deliverHint(context: HintContext, id: PaymentId, hint: Hint): Promise<HintDelivery> {
   for (let tries = 0; tries < MAX_OVERTAKEN_TRIES; tries++) {
@@ -63,8 +63,7 @@ export async function deliverHint(context: HintContext, id: PaymentId, hint: Hin
     if (delivery !== undefined) return delivery;
     await pause(OVERTAKEN_PAUSE_MS);
   }
-  const cause = new Error('the payment began or ended at each try');
-  throw temporarilyUnavailable(undefined, { cause });
+  throw new Unavailable(undefined, new Error('the payment began or ended at each try'));
 }
 
 /** `undefined` when the payment doesn't run. */
@@ -156,7 +155,7 @@ function agrees(state: PaymentState, { transId = transIdOf(state), status }: Hin
 /**
  * Keeps a notification that matches no payment. Resolves only once Temporal has stored it.
  *
- * @throws {ApiError} `temporarily_unavailable`.
+ * @throws {Unavailable}
  */
 export async function keepUnmatched(
   { client, taskQueue }: Pick<HintContext, 'client' | 'taskQueue'>,
@@ -176,7 +175,7 @@ export async function keepUnmatched(
   );
 }
 
-/** Drops a notification that is kept, because its payment has it now. @throws {ApiError} `temporarily_unavailable`. */
+/** Drops a notification that is kept, because its payment has it now. @throws {Unavailable} */
 export async function dropMatched(
   { client }: Pick<HintContext, 'client'>,
   { at, transId, externalId }: MatchedNotification,
@@ -188,7 +187,7 @@ export async function dropMatched(
 /**
  * The latest notifications that match no payment, newest first.
  *
- * @throws {ApiError} `temporarily_unavailable`.
+ * @throws {Unavailable}
  */
 export async function readUnmatched({ client }: Pick<ReadContext, 'client'>): Promise<UnmatchedNotification[]> {
   const handle = client.workflow.getHandle(UNMATCHED_WORKFLOW.id);

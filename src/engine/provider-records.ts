@@ -1,5 +1,6 @@
 import type { PaymentId } from '../payments/words/payment-id.js';
 import { lookUpdate, type ProviderView } from '../workflows/messages.js';
+import { Stopped } from './errors.js';
 import { updateOrReopen } from './reopen-payment.js';
 import type { UpdateContext } from './update-payment.js';
 
@@ -12,11 +13,6 @@ const WAIT_MS = 5_000;
 /** Looks that are remembered. Beyond that, the oldest is forgotten. */
 const MAX_KEPT = 1_000;
 
-/** The payment's workflow was stopped by hand: nobody can ask for it. */
-export class StoppedError extends Error {
-  override readonly name = 'StoppedError';
-}
-
 /**
  * What the provider shows of payments at this moment, for operators. The payment itself asks, so that its workflow
  * counts each question, whichever process it comes from; one that has ended is reopened for it. Those who look within
@@ -27,8 +23,8 @@ export class ProviderRecords {
 
   /**
    * @returns `undefined` when the payment didn't answer within the time
-   * @throws {StoppedError}
-   * @throws {ApiError} as {@link updateOrReopen} does.
+   * @throws {Stopped}
+   * @throws {EngineError} as {@link updateOrReopen} does.
    */
   look(context: UpdateContext, id: PaymentId): Promise<ProviderView | undefined> {
     const kept = this.#kept.get(id);
@@ -51,7 +47,7 @@ async function look(context: UpdateContext, id: PaymentId): Promise<ProviderView
     name: 'look',
     reopenable(ended) {
       if (ended !== undefined) return ended;
-      throw new StoppedError("the payment's workflow was stopped by hand");
+      throw new Stopped();
     },
     send: (handle, updateId) => handle.executeUpdate(lookUpdate, { updateId }),
     sendWithStart: (startWorkflowOperation, updateId) =>

@@ -1,9 +1,9 @@
 import { Gauge, type Registry } from 'prom-client';
-import { recordsUnavailable, recordUnreadable } from '../http/problem.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
 import { RecordsUnavailableError } from '../records/database.js';
 import { inReviewUnlessFinal, type PaymentRecord, type RecordContent } from '../records/payment-record.js';
 import type { Records } from '../records/records.js';
+import { RecordsUnavailable, RecordUnreadable } from './errors.js';
 
 /** What reading the records needs. */
 export interface RecordsContext {
@@ -39,7 +39,7 @@ const UNREAD =
  * Finds a payment in the records; `undefined` when there is none.
  *
  * @param unread what to say when they can't be read
- * @throws {ApiError} `records_unavailable`.
+ * @throws {RecordsUnavailable}
  */
 export async function findRecorded(
   { records }: RecordsContext,
@@ -60,16 +60,11 @@ function toRecordedPayment(record: PaymentRecord): RecordedPayment {
 /**
  * A recorded payment as it is.
  *
- * @throws {ApiError} `record_unreadable`.
+ * @throws {RecordUnreadable}
  */
 export function recordedContent({ id, record }: RecordedPayment): RecordContent {
   const { content } = record;
-  if (content === undefined) {
-    throw recordUnreadable(
-      "There was such a payment, and it may have been paid, but its record can't be read. Don't pay it again: tell your operator.",
-      { paymentId: id },
-    );
-  }
+  if (content === undefined) throw new RecordUnreadable(id);
   return isOver(record) ? content : { ...content, payment: inReviewUnlessFinal(content.payment) };
 }
 
@@ -82,13 +77,13 @@ export function isOver({ closedAt, stopped }: PaymentRecord): boolean {
  * An answer of the records.
  *
  * @param detail what can't be said or done without it
- * @throws {ApiError} `records_unavailable`.
+ * @throws {RecordsUnavailable}
  */
 export async function askRecords<T>(ask: () => Promise<T> | T, detail: string): Promise<T> {
   try {
     return await ask();
   } catch (error) {
-    if (error instanceof RecordsUnavailableError) throw recordsUnavailable(detail, { cause: error });
+    if (error instanceof RecordsUnavailableError) throw new RecordsUnavailable(detail, { cause: error });
     throw error;
   }
 }

@@ -4,7 +4,6 @@ import {
   WorkflowFailedError,
   type WorkflowHandle,
 } from '@temporalio/client';
-import { paymentNotFound, temporarilyUnavailable } from '../http/problem.js';
 import type { Checker } from '../payments/machine/events.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
 import {
@@ -16,6 +15,7 @@ import {
   recheckUpdate,
 } from '../workflows/messages.js';
 import { endedPayment, mustRead } from '../workflows/schemas.js';
+import { PaymentNotFound, Stopped, Unavailable } from './errors.js';
 import { type FoundPayment, findPayment, type PaymentWorkflow, type ReadContext } from './find-payment.js';
 import { isOver, recordedContent } from './recorded-payments.js';
 import { callTemporal, type WaitResult, waitFor, wasOvertaken } from './temporal-calls.js';
@@ -31,7 +31,7 @@ const MAX_TRIES = 3;
  * The state that an ended payment has left, and what had happened to it; `undefined` when its workflow was stopped and
  * could leave none.
  *
- * @throws {ApiError} `temporarily_unavailable`, `record_unreadable`.
+ * @throws {Unavailable | RecordUnreadable}
  */
 export async function endedState(
   { client }: Pick<ReadContext, 'client'>,
@@ -51,7 +51,7 @@ export async function endedState(
  * Whether the run that was found is still the payment's latest. Check it right before reopening the payment
  * from the state of that run: another run may have begun and ended since, and what it has left would be lost.
  *
- * @throws {ApiError} `temporarily_unavailable`.
+ * @throws {Unavailable}
  */
 export async function isLatest(context: ReadContext, { id, runId }: FoundPayment): Promise<boolean> {
   return (await findPayment(context, id))?.runId === runId;
@@ -62,7 +62,7 @@ export async function isLatest(context: ReadContext, { id, runId }: FoundPayment
  * message has just reopened it, that run gets the hint.
  *
  * @returns false when a run began or ended in that moment: the payment must be read again
- * @throws {ApiError} `temporarily_unavailable`.
+ * @throws {Unavailable}
  */
 export async function reopenWithHint(
   { client, taskQueue }: Pick<UpdateContext, 'client' | 'taskQueue'>,
@@ -94,7 +94,7 @@ export interface ReopeningUpdate<Answer = PaymentResult> {
    * The state to reopen an ended payment from. It is given the one that the payment has left: `undefined`
    * when its workflow was stopped.
    *
-   * @throws {ApiError} when reopening it would be of no use.
+   * @throws {EngineError} when reopening it would be of no use.
    */
   reopenable(ended: EndedState | undefined): EndedState;
   /** Sends the update to the payment's running workflow. */
@@ -107,7 +107,7 @@ export interface ReopeningUpdate<Answer = PaymentResult> {
  * Sends a payment an update; one that has ended is reopened for it, as {@link reopenWithHint} does.
  *
  * @returns `undefined` when the payment didn't answer within the time for the response
- * @throws {ApiError} `too_many_requests`, `temporarily_unavailable`, and what `reopenable` throws.
+ * @throws {TooManyUpdates | Unavailable} and what `reopenable` throws.
  * @throws {WorkflowUpdateFailedError} when the payment refuses.
  */
 export async function updateOrReopen<Answer>(
@@ -117,7 +117,7 @@ export async function updateOrReopen<Answer>(
 ): Promise<WaitResult<Answer>> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const found = await findPayment(context, id);
-    if (found === undefined) throw paymentNotFound();
+    if (found === undefined) throw new PaymentNotFound();
     const ended = found.running ? undefined : update.reopenable(await endedState(context, found));
     if (ended !== undefined && !(await isLatest(context, found))) continue;
     try {
@@ -126,29 +126,24 @@ export async function updateOrReopen<Answer>(
       if (!wasOvertaken(error)) throw error;
     }
   }
-  throw temporarilyUnavailable();
+  throw new Unavailable();
 }
 
 /**
  * Has a payment compare itself with the provider's records now. A contradiction of its outcome puts it under review.
  *
- * @param stopped the error for a payment whose workflow was stopped, so that it can't be checked
  * @returns `undefined` when the payment didn't answer within the time for the response
- * @throws {ApiError} as {@link updateOrReopen} does.
+ * @throws {EngineError} as {@link updateOrReopen} does.
+ * @throws {Stopped}
  * @throws {WorkflowUpdateFailedError} when the payment refuses.
  */
-export function recheckPayment(
-  context: UpdateContext,
-  id: PaymentId,
-  by: Checker,
-  stopped: () => Error,
-): Promise<WaitResult<PaymentResult>> {
+export function recheckPayment(context: UpdateContext, id: PaymentId, by: Checker): Promise<WaitResult<PaymentResult>> {
   return updateOrReopen(context, id, {
     name: 'recheck',
     by,
     reopenable(ended) {
       if (ended !== undefined) return ended;
-      throw stopped();
+      throw new Stopped();
     },
     send: (handle, updateId) => handle.executeUpdate(recheckUpdate, { updateId, args: [{ by }] }),
     sendWithStart: (startWorkflowOperation, updateId) =>

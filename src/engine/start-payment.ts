@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ApiError, temporarilyUnavailable } from '../http/problem.js';
 import { toPayment } from '../payments/views/to-payment.js';
 import type { LinkOrder, PaymentOrder, PaymentTerms } from '../payments/words/order.js';
 import type { Payment } from '../payments/words/payment.js';
@@ -14,6 +13,7 @@ import {
   initiationUpdate,
   type PaymentResult,
 } from '../workflows/messages.js';
+import { KeyReused, RecordsUnavailable, StartUncertain, Unavailable } from './errors.js';
 import {
   currentState,
   type FoundPayment,
@@ -74,8 +74,7 @@ const MAX_TRIES = 3;
  * Starts a payment and waits for the provider's answer, in one call to Temporal; finds one that was started
  * before. Never starts a second payment under the same id.
  *
- * @throws {ApiError} `idempotency_key_reused`, `record_unreadable`, `records_unavailable`, or `temporarily_unavailable`
- *   with the payment's id.
+ * @throws {KeyReused | RecordUnreadable | RecordsUnavailable | StartUncertain}
  */
 export async function startPayment(context: StartContext, request: StartRequest): Promise<StartResult> {
   // An X-Request-Id may be sent again, so it alone doesn't tell which request started the payment.
@@ -93,11 +92,9 @@ export async function startPayment(context: StartContext, request: StartRequest)
       if (result !== undefined) return result;
     }
   } catch (error) {
-    throw error instanceof ApiError && error.code === 'temporarily_unavailable'
-      ? unavailable(request, error.cause)
-      : error;
+    throw error instanceof Unavailable ? uncertain(request, error.cause) : error;
   }
-  throw unavailable(request, new Error('the payment could be neither started nor found'));
+  throw uncertain(request, new Error('the payment could be neither started nor found'));
 }
 
 /**
@@ -107,7 +104,7 @@ export async function startPayment(context: StartContext, request: StartRequest)
  * Without the records, what would move money by itself, or ask a payer for it, is not begun. A link is made: nothing
  * comes of it unless the payer decides to pay, and shops go on selling.
  *
- * @throws {ApiError} `records_unavailable`, `temporarily_unavailable`.
+ * @throws {RecordsUnavailable | Unavailable}
  */
 async function isKnown(context: StartContext, { order, repeatable }: StartRequest): Promise<boolean> {
   const { records } = context;
@@ -115,7 +112,7 @@ async function isKnown(context: StartContext, { order, repeatable }: StartReques
   try {
     return await askRecords(() => records.has(order.id), UNCHECKED);
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
+    if (!(error instanceof RecordsUnavailable)) throw error;
     if (order.kind === 'link') return false;
     if ((await findInTemporal(context, order.id)) !== undefined) return true;
     throw error;
@@ -126,13 +123,12 @@ async function isKnown(context: StartContext, { order, repeatable }: StartReques
 async function known(context: StartContext, request: StartRequest, requestId: string): Promise<StartResult> {
   const earlier = await asItStands(context, request, requestId);
   if (earlier !== undefined) return earlier;
-  throw unavailable(request, new Error('a payment that is known was not found'));
+  throw uncertain(request, new Error('a payment that is known was not found'));
 }
 
 /** Once the payment is known, or its start was tried, the records' silence no longer means that nothing was sent. */
 function asUndecided(error: unknown): never {
-  const isSilence = error instanceof ApiError && error.code === 'records_unavailable';
-  throw isSilence ? temporarilyUnavailable(undefined, { cause: error }) : error;
+  throw error instanceof RecordsUnavailable ? new Unavailable(undefined, error) : error;
 }
 
 /**
@@ -193,13 +189,11 @@ function linkWorld(
         throw error;
       }
     },
-    mayBegin: (error) => error instanceof ApiError && error.code === 'temporarily_unavailable',
+    mayBegin: (error) => error instanceof Unavailable,
     async findOther() {
       const found = await findBegun(context, request);
       if (found !== undefined) return found;
-      throw temporarilyUnavailable(undefined, {
-        cause: new Error('the payment was started, and is not there'),
-      });
+      throw new Unavailable(undefined, new Error('the payment was started, and is not there'));
     },
     has: (found, { start }) => found.requestId === start.input.requestId,
     expire({ asked: { payment } }) {
@@ -221,14 +215,13 @@ function linkWorld(
  * The payment that a request for a link is for, if there is one. The merchant waits for both answers, so the records
  * and Temporal are asked at once.
  *
- * @throws {ApiError} `temporarily_unavailable`, also when Temporal has something else under its id: any link would be
- *   in vain.
+ * @throws {Unavailable} also when Temporal has something else under its id: any link would be in vain.
  */
 async function findBegun(context: StartContext, request: StartRequest): Promise<FoundPayment | undefined> {
   const { id } = request.order;
   const [isRecorded, found] = await Promise.all([isKnown(context, request), findWorkflow(context, id)]);
   if (found === 'foreign') {
-    throw temporarilyUnavailable(undefined, { cause: new Error('a workflow that is no payment has its id') });
+    throw new Unavailable(undefined, new Error('a workflow that is no payment has its id'));
   }
   return found ?? (isRecorded ? await findRecorded(context, id) : undefined);
 }
@@ -324,7 +317,7 @@ async function undecided(
 ): Promise<StartResult> {
   const found = await findSame(context, request);
   if (found === undefined) {
-    if (begin === undefined) throw temporarilyUnavailable();
+    if (begin === undefined) throw new Unavailable();
     await callTemporal(context.client, () => startNow(context.client, begin.start));
     return begun(request, context.terms, begin.start.createdAt, begin);
   }
@@ -333,7 +326,7 @@ async function undecided(
     const now = await currentState(context, found, isOurs ? LAST_LOOK_MS : undefined);
     return toResult(now, { isUndecided: true, isRepeated: !isOurs });
   } catch (error) {
-    if (!(isOurs && found.running && error instanceof ApiError)) throw error;
+    if (!(isOurs && found.running && error instanceof Unavailable)) throw error;
     return begun(request, context.terms, found.createdAt, begin);
   }
 }
@@ -352,13 +345,13 @@ function begun(
   );
 }
 
-/** @throws {ApiError} `idempotency_key_reused`. */
+/** @throws {KeyReused} */
 async function findSame(context: StartContext, request: StartRequest): Promise<FoundPayment | undefined> {
   const found = await findPayment(context, request.order.id);
   if (found === undefined || found.fingerprint === request.fingerprint) return found;
   // A record that can't be read says so itself.
   if (found.kind === 'recorded' && found.record.content === undefined) return found;
-  throw found.fingerprint === undefined ? keyErased(request) : keyReused(request);
+  throw new KeyReused(found.id, found.fingerprint === undefined);
 }
 
 function toResult(
@@ -369,26 +362,5 @@ function toResult(
   return { kind: isUndecided ? 'undecided' : 'started', payment, isRepeated };
 }
 
-const keyReused = ({ order }: StartRequest): ApiError =>
-  new ApiError(
-    'idempotency_key_reused',
-    'This Idempotency-Key was used with another body. Use a new key for a new payment.',
-    { paymentId: order.id },
-  );
-
-const keyErased = ({ order }: StartRequest): ApiError =>
-  new ApiError(
-    'idempotency_key_reused',
-    "This Idempotency-Key was used for a payment whose payer's data was erased since, so that it can't be said whether it had " +
-      `this body. See /v1/payments/${order.id}, and use a new key for a new payment.`,
-    { paymentId: order.id },
-  );
-
-/** It isn't known whether the payment was accepted: the merchant must find out before paying twice. */
-const unavailable = ({ order, repeatable }: StartRequest, cause: unknown): ApiError =>
-  temporarilyUnavailable(
-    repeatable
-      ? 'The payment may or may not have been accepted. Repeat the request with the same Idempotency-Key: it never pays twice.'
-      : `The payment may or may not have been accepted. Check /v1/payments/${order.id} before sending it again.`,
-    { paymentId: order.id, cause },
-  );
+const uncertain = ({ order, repeatable }: StartRequest, cause: unknown): StartUncertain =>
+  new StartUncertain(order.id, repeatable, cause);

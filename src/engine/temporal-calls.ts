@@ -10,9 +10,9 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import { ApplicationFailure, NamespaceNotFoundError } from '@temporalio/common';
-import { ApiError, temporarilyUnavailable } from '../http/problem.js';
 import { grpcErrorOf } from '../temporal/connection.js';
 import { DecryptionError } from '../temporal/encryption.js';
+import { PaymentTooLarge, Unavailable } from './errors.js';
 
 /** How long a call that Temporal answers at once may take; usually a few ms. */
 const CALL_LIMIT_MS = 4_000;
@@ -35,7 +35,7 @@ const MAX_OVERTAKEN_TRIES = 4;
 /**
  * Makes a call that Temporal answers at once.
  *
- * @throws {ApiError} `temporarily_unavailable` when Temporal, or a worker for a query, can't be reached.
+ * @throws {Unavailable} when Temporal, or a worker for a query, can't be reached.
  */
 export async function callTemporal<T>(
   client: Client,
@@ -55,7 +55,7 @@ export async function callTemporal<T>(
  *
  * @param deadline ms since the epoch
  * @param untilReady waited for before each query
- * @throws {ApiError} `temporarily_unavailable`.
+ * @throws {Unavailable}
  */
 export async function queryTemporal<T>(
   client: Client,
@@ -76,14 +76,14 @@ export async function queryTemporal<T>(
 
 /** A workflow's guard has refused to answer. */
 function wasRefused(error: unknown): boolean {
-  return error instanceof ApiError && error.cause instanceof QueryNotRegisteredError;
+  return error instanceof Unavailable && error.cause instanceof QueryNotRegisteredError;
 }
 
 /**
  * Sends a message that starts its workflow unless it runs. If the workflow begins or ends in that very
  * moment, the server may refuse it as already started. It is then sent again, to that or a new one.
  *
- * @throws {ApiError} `temporarily_unavailable`.
+ * @throws {Unavailable}
  */
 export async function deliver<T>(client: Client, message: () => Promise<T>): Promise<T> {
   return await callTemporal(client, async () => {
@@ -92,7 +92,7 @@ export async function deliver<T>(client: Client, message: () => Promise<T>): Pro
         return await message();
       } catch (error) {
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-        if (tries === MAX_OVERTAKEN_TRIES) throw temporarilyUnavailable(undefined, { cause: error });
+        if (tries === MAX_OVERTAKEN_TRIES) throw new Unavailable(undefined, error);
       }
       await pause(RETRY_PAUSE_MS);
     }
@@ -106,7 +106,7 @@ export type WaitResult<T> = { readonly value: T } | undefined;
  * Waits for Temporal's answer until the signal. What was requested goes on without us.
  *
  * @param limitMs after which the signal is given, in ms
- * @throws {ApiError} `temporarily_unavailable` when Temporal can't be reached.
+ * @throws {Unavailable} when Temporal can't be reached.
  */
 export async function waitFor<T>(
   client: Client,
@@ -192,15 +192,12 @@ function isDropped(error: unknown): boolean {
 /** What Temporal says when a limit of the namespace's is below those that requests are checked by. */
 const BEYOND_LIMIT = /[a-z ]{1,80} exceeds [a-z ]{0,80}limit/i;
 
-/** A failed call as an error of the API; any other as it is. */
+/** A failed call as an error of the engine; any other as it is. */
 function explained(error: unknown): unknown {
   const { code, message = '' } = grpcErrorOf(error) ?? {};
   const [limit] = BEYOND_LIMIT.exec(message) ?? [];
-  if (code === grpc.INVALID_ARGUMENT && limit !== undefined) {
-    const detail = `Temporal can't keep a payment as large as this (${limit.trim()}): nothing came of the request. Send less in metadata.`;
-    return new ApiError('body_too_large', detail, { cause: error });
-  }
-  return isTrouble(error) ? temporarilyUnavailable(undefined, { cause: error }) : error;
+  if (code === grpc.INVALID_ARGUMENT && limit !== undefined) return new PaymentTooLarge(limit.trim(), error);
+  return isTrouble(error) ? new Unavailable(undefined, error) : error;
 }
 
 /** Whether the call itself failed and may succeed later. Temporal's answers have types of their own. */

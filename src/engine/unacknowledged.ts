@@ -62,7 +62,7 @@ const ANSWER_LIMIT_MS = 2_000;
  *
  * @param limit payments to ask; each is a call to a worker
  * @param after `last` of the page before
- * @throws {ApiError} `temporarily_unavailable` when the index can't be read.
+ * @throws {Unavailable} when the index can't be read.
  */
 export async function listUnacknowledged(
   context: ReadContext,
@@ -119,7 +119,7 @@ export async function unacknowledgedOf(
  * A payment's notifications, oldest first.
  *
  * @param limitMs how long it may take to answer while it runs, in ms
- * @throws {ApiError} `temporarily_unavailable`, `record_unreadable`.
+ * @throws {Unavailable | RecordUnreadable}
  */
 export async function readNotifications(
   context: ReadContext,

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
-import { tooManyRequests } from '../http/problem.js';
-import type { Shutdown } from '../http/server.js';
 import type { Actor, Checker } from '../payments/machine/events.js';
 import type { Payment } from '../payments/words/payment.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
+import type { Shutdown } from '../process/shutdown.js';
 import { expireUpdate, type PaymentResult, type RefusalDetails } from '../workflows/messages.js';
+import { TooManyUpdates } from './errors.js';
 import {
   currentState,
   type FoundPayment,
@@ -62,7 +62,7 @@ const REFUSALS = new Map<string | undefined, RefusalCode>([
 /**
  * Sends a payment an update and waits for its answer as long as the response to a request may take.
  *
- * @throws {ApiError} `temporarily_unavailable`.
+ * @throws {Unavailable}
  */
 export async function updatePayment(
   context: UpdateContext,
@@ -93,7 +93,7 @@ export async function updatePayment(
   }
 }
 
-/** Expires a link, and withdraws what was not sent yet. @throws {ApiError} as {@link updatePayment}. */
+/** Expires a link, and withdraws what was not sent yet. @throws {EngineError} as {@link updatePayment}. */
 export function endPayment(context: UpdateContext, found: FoundPayment, by: Actor): Promise<UpdateResult> {
   return updatePayment(context, found, (handle) =>
     context.updates.send(
@@ -134,13 +134,13 @@ export class SharedUpdates {
    *
    * @param name what is asked for; requests with one name must mean the same
    * @param send sends an update with this id, which Temporal carries out once, no matter who sends it
-   * @throws {ApiError} `too_many_requests` when the payment has {@link MAX_UPDATES} others in flight.
+   * @throws {TooManyUpdates} when the payment has {@link MAX_UPDATES} others in flight.
    */
   async send<T>(id: PaymentId, name: string, send: (updateId: string) => Promise<T>, by?: Checker): Promise<T> {
     const updates = this.#inFlight.get(id) ?? new Map<string, SharedUpdate>();
     const key = JSON.stringify([name, by]);
     const joined = updates.get(key);
-    if (joined === undefined && updates.size >= MAX_UPDATES) throw tooManyRequests();
+    if (joined === undefined && updates.size >= MAX_UPDATES) throw new TooManyUpdates();
     // The id isn't encrypted at Temporal, and so names nobody.
     const update = joined ?? { updateId: `${name}.${randomUUID()}`, waiting: 0 };
     update.waiting++;

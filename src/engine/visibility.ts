@@ -100,7 +100,7 @@ type TransactionContext = { readonly client: Client } & RecordsContext;
  * The payments that have a transaction of the provider; there should be at most one. A payment is found some
  * moments after it got its transaction.
  *
- * @throws {ApiError} `temporarily_unavailable`, `records_unavailable`.
+ * @throws {Unavailable | RecordsUnavailable}
  */
 export async function findByTransId(context: TransactionContext, transId: string): Promise<PaymentId[]> {
   const recorded = await recordedWith(context, transId);
@@ -111,7 +111,7 @@ export async function findByTransId(context: TransactionContext, transId: string
  * The payments that a hint about a transaction may be for: those that Temporal has or, only when it has none, those of
  * the records. A hint proves nothing, so it needn't wait for records that are away when Temporal has its payment.
  *
- * @throws {ApiError} `temporarily_unavailable`, `records_unavailable`.
+ * @throws {Unavailable | RecordsUnavailable}
  */
 export async function findForHint(context: TransactionContext, transId: string): Promise<PaymentId[]> {
   const indexed = await indexedWith(context, transId);

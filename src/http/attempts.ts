@@ -30,7 +30,7 @@ export class Attempts {
    * Authenticates a caller.
    *
    * @param address the caller's IP address
-   * @throws {ApiError} as `authenticate`, and `too_many_attempts`.
+   * @throws {Problem} as `authenticate`, and `too_many_attempts`.
    */
   async guard<Caller>(address: string, authenticate: () => Caller): Promise<Caller> {
     try {

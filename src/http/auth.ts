@@ -18,7 +18,7 @@ export interface Authenticator {
   /**
    * The caller that the value of an `Authorization` header names.
    *
-   * @throws {ApiError} `unauthenticated`.
+   * @throws {Problem} `unauthenticated`.
    */
   authenticate(authorization: string | undefined): Caller;
   /** The caller whose key has this SHA-256, in hex. */
@@ -54,7 +54,7 @@ export function createAuthenticator(merchants: readonly Merchant[]): Authenticat
   };
 }
 
-/** @param anyOf the key must have one of these scopes. @throws {ApiError} `forbidden`. */
+/** @param anyOf the key must have one of these scopes. @throws {Problem} `forbidden`. */
 export function requireScope({ scopes }: Caller, anyOf: readonly Scope[]): void {
   if (!anyOf.some((scope) => scopes.has(scope))) throw forbidden(anyOf);
 }

@@ -1,6 +1,6 @@
 import express, { type Request, type Response } from 'express';
 import { parseExactly, repeatedFields, shortened, TooDeepError } from '../text/exact-json.js';
-import { ApiError, type FieldError, invalidRequest } from './problem.js';
+import { type FieldError, httpProblem, invalidRequest, type Problem } from './problem.js';
 
 /** The largest body that is accepted, in bytes. */
 export const MAX_BODY_BYTES = 64 * 1024;
@@ -20,12 +20,12 @@ const rawParser = express.raw({ type: () => true, limit: MAX_BODY_BYTES });
 /**
  * The request's body, as it came.
  *
- * @throws {ApiError} `body_too_large`; `unsupported_media_type` for an unknown content encoding;
+ * @throws {Problem} `body_too_large`; `unsupported_media_type` for an unknown content encoding;
  * `invalid_request` when the body is incomplete.
  */
 async function readBody(request: Request, response: Response): Promise<Buffer> {
   await new Promise<void>((resolve, reject) => {
-    rawParser(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(toApiError(error))));
+    rawParser(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(toProblem(error))));
   });
   const body: unknown = request.body;
   return Buffer.isBuffer(body) ? body : Buffer.alloc(0);
@@ -34,7 +34,7 @@ async function readBody(request: Request, response: Response): Promise<Buffer> {
 /**
  * The request's body, as it came: what its Content-Encoding says is left to the caller.
  *
- * @throws {ApiError} `body_too_large`; `invalid_request` when the body is incomplete.
+ * @throws {Problem} `body_too_large`; `invalid_request` when the body is incomplete.
  */
 export async function readBytes(request: Request, response: Response): Promise<Buffer> {
   delete request.headers['content-encoding'];
@@ -42,21 +42,21 @@ export async function readBytes(request: Request, response: Response): Promise<B
 }
 
 /** The parser's errors may hold the body itself, so only their `type` is used. */
-function toApiError(error: unknown): ApiError {
+function toProblem(error: unknown): Problem {
   const type = error instanceof Error && 'type' in error ? error.type : undefined;
   switch (type) {
     case 'entity.too.large':
       // The rest of the body isn't worth reading, so the connection ends with the response.
-      return new ApiError('body_too_large', `A body may have at most ${MAX_BODY_BYTES} bytes.`, {
+      return httpProblem('body_too_large', `A body may have at most ${MAX_BODY_BYTES} bytes.`, {
         headers: { Connection: 'close' },
       });
     case 'encoding.unsupported':
-      return new ApiError('unsupported_media_type', 'This Content-Encoding is not supported.');
+      return httpProblem('unsupported_media_type', 'This Content-Encoding is not supported.');
     case undefined:
       // zlib's errors, for a body that isn't compressed as its Content-Encoding says, have no type.
-      return new ApiError('invalid_request', "The body can't be decoded.");
+      return httpProblem('invalid_request', "The body can't be decoded.");
     default:
-      return new ApiError('invalid_request', 'The body is incomplete, or its length is not its Content-Length.');
+      return httpProblem('invalid_request', 'The body is incomplete, or its length is not its Content-Length.');
   }
 }
 
@@ -64,21 +64,21 @@ function toApiError(error: unknown): ApiError {
  * The request's body as JSON. A field that is given twice is refused: programs differ on which of the two
  * counts, so what somebody on the way has checked could be another amount than the one that is paid.
  *
- * @throws {ApiError} as {@link readBody}, and `unsupported_media_type`, `malformed_json`, `invalid_request`.
+ * @throws {Problem} as {@link readBody}, and `unsupported_media_type`, `malformed_json`, `invalid_request`.
  */
 export async function readJson(request: Request, response: Response): Promise<unknown> {
   if (!request.is('application/json')) {
-    throw new ApiError('unsupported_media_type', 'Send a JSON object with "Content-Type: application/json".');
+    throw httpProblem('unsupported_media_type', 'Send a JSON object with "Content-Type: application/json".');
   }
   return toJson(await readBody(request, response));
 }
 
 /**
  * A body as JSON, without fields that are given twice or can't be used, and without halves of characters, which many
- * programs can't read in what they are answered. @throws {ApiError} as {@link readJson}.
+ * programs can't read in what they are answered. @throws {Problem} as {@link readJson}.
  */
 export function toJson(body: Buffer): unknown {
-  if (body.length === 0) throw new ApiError('malformed_json', 'The body is empty: send a JSON object.');
+  if (body.length === 0) throw httpProblem('malformed_json', 'The body is empty: send a JSON object.');
   const text = decodeUtf8(body);
   const parsed = parse(text);
   refuse(repeatedFields(text).map((field) => ({ field, message: REPEATED })));
@@ -87,7 +87,7 @@ export function toJson(body: Buffer): unknown {
 }
 
 /**
- * @throws {ApiError} `malformed_json`, without what was sent: it may be personal; `invalid_request` when it is nested
+ * @throws {Problem} `malformed_json`, without what was sent: it may be personal; `invalid_request` when it is nested
  *   too deeply.
  */
 function parse(text: string): unknown {
@@ -95,7 +95,7 @@ function parse(text: string): unknown {
     return parseExactly(text);
   } catch (error) {
     if (error instanceof TooDeepError) throw invalidRequest([{ field: 'body', message: error.message }]);
-    throw new ApiError('malformed_json', `The body is not valid JSON${whereBroken(error)}.`);
+    throw httpProblem('malformed_json', `The body is not valid JSON${whereBroken(error)}.`);
   }
 }
 
@@ -107,7 +107,7 @@ function decodeUtf8(body: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(body);
   } catch {
-    throw new ApiError('malformed_json', 'The body is not valid UTF-8.');
+    throw httpProblem('malformed_json', 'The body is not valid UTF-8.');
   }
 }
 

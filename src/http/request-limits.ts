@@ -49,7 +49,7 @@ export class RequestLimits {
   /**
    * Lets a request of a key in, and counts it.
    *
-   * @throws {ApiError} `rate_limited`, also when too many of the key's requests are in progress.
+   * @throws {Problem} `rate_limited`, also when too many of the key's requests are in progress.
    */
   async admit(key: string): Promise<Admission> {
     const { perMinute, concurrent } = this.allowance;
@@ -67,7 +67,7 @@ export class RequestLimits {
   /**
    * Runs something that may keep a request waiting for a minute.
    *
-   * @throws {ApiError} `rate_limited` when too many requests of the key wait.
+   * @throws {Problem} `rate_limited` when too many requests of the key wait.
    */
   async whileWaiting<T>(key: string, wait: () => Promise<T>): Promise<T> {
     const max = Math.max(1, Math.floor(this.allowance.concurrent / 2));
@@ -86,7 +86,7 @@ export class RequestLimits {
    * them wait here, and not before other merchants' requests.
    *
    * @param group what takes turns with what: a merchant's requests of one method
-   * @throws {ApiError} `rate_limited` when its turn doesn't come in time. It was not run then, and never will be.
+   * @throws {Problem} `rate_limited` when its turn doesn't come in time. It was not run then, and never will be.
    */
   async inTurn<T>(group: string, run: () => Promise<T>): Promise<T> {
     const { active } = this.allowance;

@@ -3,7 +3,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { pinoHttp } from 'pino-http';
-import type { PaymentId } from '../payments/words/payment-id.js';
 
 /**
  * What the log and the metrics may know of a request: no body, no URL, no header. The log has the caller's IP address,
@@ -16,7 +15,8 @@ export interface RequestRecord {
   route: string;
   /** Name of the API key's owner. */
   caller?: string;
-  paymentId?: PaymentId;
+  /** The payment that it was about. */
+  paymentId?: string;
   /** Code of the problem that it was answered with. */
   code?: string;
   /** The fields and parameters that were wrong. */

@@ -9,7 +9,7 @@ const NULL = 'must not be null: give it a value or, if it is optional, leave it 
  * Parses a value by its schema.
  *
  * @param whole what errors call the value itself
- * @throws {ApiError} `invalid_request` with an error for each wrong field.
+ * @throws {Problem} `invalid_request` with an error for each wrong field.
  */
 export function validate<T>(schema: z.ZodType<T>, value: unknown, whole: 'body' | 'query'): T {
   const parsed = schema.safeParse(value, { error: describeIssue });
@@ -23,7 +23,7 @@ export function validate<T>(schema: z.ZodType<T>, value: unknown, whole: 'body' 
  * Query parameters that match a schema.
  *
  * @param query parameters as Express parses them: one that is given twice is an array
- * @throws {ApiError} `invalid_request` with an error for each parameter that is wrong or given more than once.
+ * @throws {Problem} `invalid_request` with an error for each parameter that is wrong or given more than once.
  */
 export function validateQuery<T>(schema: z.ZodType<T>, query: Readonly<Record<string, unknown>>): T {
   const repeated = Object.keys(query).filter((name) => Array.isArray(query[name]));

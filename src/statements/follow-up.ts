@@ -1,8 +1,8 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
+import { PaymentNotFound, PaymentTooLarge, Stopped, TooManyUpdates } from '../engine/errors.js';
 import { keepUnmatched, readUnmatched } from '../engine/provider-notifications.js';
 import { recheckPayment } from '../engine/reopen-payment.js';
 import type { UpdateContext } from '../engine/update-payment.js';
-import { ApiError, PROBLEMS } from '../http/problem.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
 import type { Finding } from '../reconciliation/reconciliation.js';
 import type { Difference } from '../reconciliation/statement.js';
@@ -51,9 +51,8 @@ async function check(context: UpdateContext, id: PaymentId, before: number): Pro
   if (before >= MAX_CHECKED) {
     return { handling: 'not_checked', problem: `more than ${MAX_CHECKED} payments of the day differ` };
   }
-  const stopped = () => new StoppedError("the payment's workflow was stopped by hand");
   try {
-    const answer = await recheckPayment(context, id, { role: 'statement' }, stopped);
+    const answer = await recheckPayment(context, id, { role: 'statement' });
     return { handling: 'checked', statusAfter: answer?.value.payment.status };
   } catch (error) {
     const problem = problemOf(error);
@@ -62,16 +61,13 @@ async function check(context: UpdateContext, id: PaymentId, before: number): Pro
   }
 }
 
-class StoppedError extends Error {
-  override readonly name = 'StoppedError';
-}
+/** Errors that stay as they are when the payment is checked again. */
+const LASTING = [Stopped, PaymentNotFound, PaymentTooLarge, TooManyUpdates];
 
 /** Why a payment can't be checked; `undefined` for what may be over when it is tried again. */
 function problemOf(error: unknown): string | undefined {
-  if (error instanceof StoppedError) return error.message;
   if (error instanceof WorkflowUpdateFailedError) return error.cause?.message ?? error.message;
-  if (error instanceof ApiError && PROBLEMS[error.code].status < 500) return error.message;
-  return undefined;
+  return LASTING.some((Lasting) => error instanceof Lasting) ? (error as Error).message : undefined;
 }
 
 /** Puts transactions that no payment knows among the unmatched notifications, first those that have moved money. */

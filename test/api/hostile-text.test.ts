@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { routes } from '../../src/api/app.js';
 import { MAX_BODY_BYTES, toJson } from '../../src/http/body.js';
-import { ApiError } from '../../src/http/problem.js';
+import { Problem } from '../../src/http/problem.js';
 import { validate, validateQuery } from '../../src/http/validate.js';
 import { slowest } from '../support/hostile-text.js';
 
@@ -85,7 +85,7 @@ const all = entrances.flatMap(({ place, schema, values, check }) =>
         try {
           check(withText(value, path, given));
         } catch (error) {
-          if (!(error instanceof ApiError)) throw error;
+          if (!(error instanceof Problem)) throw error;
         }
       }
     },
@@ -159,7 +159,7 @@ describe('a body of 64 kB', () => {
         try {
           check(toJson(Buffer.from(json)));
         } catch (error) {
-          if (!(error instanceof ApiError)) throw error;
+          if (!(error instanceof Problem)) throw error;
         }
       };
       expect(await slowest(read, [jsonOf(MAX_BODY_BYTES)], () => jsonOf(MAX_BODY_BYTES / 4))).toBeUndefined();

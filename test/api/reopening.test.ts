@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type WorkflowClientInterceptor, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import { createNotificationLimits, NotificationLimit } from '../../src/http/notification-limits.js';
+import { createNotificationLimits, NotificationLimit } from '../../src/engine/notification-limits.js';
 import { type ApiUnderTest, type ApiUnderTestOptions, KEYS, WEBHOOK_TOKEN } from '../support/api-under-test.js';
 import { eventually } from '../support/eventually.js';
 import { recordingMerchant, useStack } from '../support/payment-stack.js';

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import { routes } from '../../src/api/app.js';
-import { PROBLEMS } from '../../src/http/problem.js';
+import { PROBLEMS } from '../../src/api/problems.js';
 import { PAYMENT_EVENT_TYPES, PAYMENT_STATUSES } from '../../src/payments/words/payment.js';
 import { readPage } from '../support/pages.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { routes } from '../../src/api/app.js';
-import { ApiError, type FieldError } from '../../src/http/problem.js';
+import { type FieldError, Problem } from '../../src/http/problem.js';
 import { validate } from '../../src/http/validate.js';
 
 /** Every field of every body that a request can have, in each of its examples, with whether it is in one. */
@@ -40,7 +40,7 @@ describe('null as the value of a field', () => {
     try {
       validate<unknown>(body, { ...Object(value), [field]: null }, 'body');
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
+      if (!(error instanceof Problem)) throw error;
       errors = error.extras.errors ?? [];
     }
     expect(errors.find((error) => error.field === field)?.message).toMatch(

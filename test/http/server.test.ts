@@ -1,7 +1,8 @@
 import { get, type RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import { Shutdown, serve, type UnparsedRequest } from '../../src/http/server.js';
+import { serve, type UnparsedRequest } from '../../src/http/server.js';
+import { Shutdown } from '../../src/process/shutdown.js';
 
 interface Limits {
   readonly maxConnections?: number;

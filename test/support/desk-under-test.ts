@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { createDesk, type DeskOptions } from '../../src/desk/app.js';
-import { Shutdown, serve } from '../../src/http/server.js';
+import { serve } from '../../src/http/server.js';
+import { Shutdown } from '../../src/process/shutdown.js';
 
 export interface Loaded {
   readonly status: number;

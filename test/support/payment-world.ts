@@ -20,7 +20,7 @@ import {
   webhookBody,
 } from '../../src/activities/merchant.js';
 import { createApp } from '../../src/api/app.js';
-import { temporalCalls } from '../../src/http/request-traces.js';
+import { temporalCalls } from '../../src/api/request-traces.js';
 import type { PaymentTerms } from '../../src/payments/words/order.js';
 import type { Payment } from '../../src/payments/words/payment.js';
 import { createProviderClient, type ProviderCall } from '../../src/provider/client.js';

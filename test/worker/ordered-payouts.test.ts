@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { MockActivityEnvironment, type TestWorkflowEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { findByTransId } from '../../src/engine/visibility.js';
-import { ApiError } from '../../src/http/problem.js';
+import { Problem } from '../../src/http/problem.js';
 import { connectClient } from '../../src/temporal/connection.js';
 import { orderedPayouts } from '../../src/worker/ordered-payouts.js';
 import { startTimeSkippingEnvironment } from '../../stack/temporal/time-skipping.js';
@@ -34,6 +34,6 @@ describe('an index that cannot be asked', () => {
   });
 
   it('is not taken for one in which nobody has a transaction', async () => {
-    await expect(findByTransId({ client }, 'PbyCuFjOcKUumnR0')).rejects.toThrow(ApiError);
+    await expect(findByTransId({ client }, 'PbyCuFjOcKUumnR0')).rejects.toThrow(Problem);
   });
 });

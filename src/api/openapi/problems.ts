@@ -1,4 +1,5 @@
-import { PROBLEMS, type ProblemCode, problemType } from '../../http/problem.js';
+import { problemType } from '../../http/problem.js';
+import { PROBLEMS, type ProblemCode } from '../problems.js';
 import type { Route } from '../route.js';
 import { examplePayment } from '../schemas/payment.js';
 import { type Problem, problemSchema } from '../schemas/problem.js';

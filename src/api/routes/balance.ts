@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { shareAnswers } from '../../engine/shared-answers.js';
-import { ApiError, providerUnavailable } from '../../http/problem.js';
 import { SERVICES } from '../../payments/words/order.js';
 import type { BalanceAnswer } from '../../payments/words/outcome.js';
+import { ApiError, providerUnavailable } from '../api-error.js';
 import type { BalanceReader, KnownBalance, SharedBalance } from '../context.js';
 import { authenticatedRoute } from '../route.js';
 import { balanceSchema } from '../schemas/provider.js';

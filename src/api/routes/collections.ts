@@ -1,12 +1,12 @@
 import ms, { type StringValue } from 'ms';
 import { z } from 'zod';
 import { endPayment, isWithdrawn } from '../../engine/update-payment.js';
-import { otherKind } from '../../http/problem.js';
 import { onlyFor, variantError } from '../../http/validate.js';
 import type { DirectOrder, LinkOrder } from '../../payments/words/order.js';
 import { PAYMENT_ID_PREFIX, type PaymentId } from '../../payments/words/payment-id.js';
 import { phoneMediumSchema } from '../../provider/schemas.js';
 import { PLAIN_LINE } from '../../text/visible-text.js';
+import { otherKind } from '../api-error.js';
 import { authenticatedRoute } from '../route.js';
 import { paymentSchema } from '../schemas/payment.js';
 import { createPayment, creationProblems, creationResponses } from './create-payment.js';

@@ -1,9 +1,9 @@
 import { refuseBeyondLimits } from '../../engine/payout-limits.js';
 import { type StartContext, startPayment } from '../../engine/start-payment.js';
 import type { Caller } from '../../http/auth.js';
-import { ApiError } from '../../http/problem.js';
 import type { PaymentOrder } from '../../payments/words/order.js';
 import type { PaymentId, PaymentKind } from '../../payments/words/payment-id.js';
+import { ApiError } from '../api-error.js';
 import type { ApiContext } from '../context.js';
 import type { AuthenticatedRequest, ResponseOf } from '../route.js';
 import { paymentSchema } from '../schemas/payment.js';

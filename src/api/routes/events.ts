@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { askRecords } from '../../engine/recorded-payments.js';
 import { isOperator } from '../../http/auth.js';
-import { invalidRequest, noRecords } from '../../http/problem.js';
+import { invalidRequest } from '../../http/problem.js';
 import { PAYMENT_EVENT_TYPES } from '../../payments/words/payment.js';
+import { noRecords } from '../api-error.js';
 import { cursorOf, NO_CURSOR } from '../cursor.js';
 import { merchantName, time, wholeNumber } from '../parameters.js';
 import { authenticatedRoute } from '../route.js';

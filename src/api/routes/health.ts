@@ -2,10 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { shareAnswers } from '../../engine/shared-answers.js';
 import { callTemporal } from '../../engine/temporal-calls.js';
-import { temporarilyUnavailable } from '../../http/problem.js';
 import { RecordsUnavailableError } from '../../records/database.js';
 import type { Records } from '../../records/records.js';
 import { describeGaps, findSetupGaps } from '../../temporal/namespace.js';
+import { temporarilyUnavailable } from '../api-error.js';
 import type { ApiContext } from '../context.js';
 import { publicRoute } from '../route.js';
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import stringify from 'safe-stable-stringify';
 import { z } from 'zod';
-import { ApiError } from '../../http/problem.js';
 import { derivePaymentId, randomPaymentId } from '../../payments/words/derive-payment-id.js';
 import type { PaymentId, PaymentKind } from '../../payments/words/payment-id.js';
+import { ApiError } from '../api-error.js';
 
 /**
  * A key as a string of structured fields (RFC 9651), which the draft of the header asks for: in quotes, with escapes.

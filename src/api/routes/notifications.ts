@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { Unavailable } from '../../engine/errors.js';
 import { updateOrReopen } from '../../engine/reopen-payment.js';
 import { failureTypeOf, type WaitResult } from '../../engine/temporal-calls.js';
 import { listUnacknowledged, readNotifications, type Unacknowledging } from '../../engine/unacknowledged.js';
 import type { UpdateContext } from '../../engine/update-payment.js';
-import { noSuchNotification, temporarilyUnavailable } from '../../http/problem.js';
 import type { Actor } from '../../payments/machine/events.js';
 import {
   type Delivery,
@@ -15,6 +15,7 @@ import { CURRENCY } from '../../payments/words/limits.js';
 import type { PaymentId } from '../../payments/words/payment-id.js';
 import { isoTime } from '../../payments/words/time.js';
 import { type PaymentResult, resendNotificationUpdate } from '../../workflows/messages.js';
+import { noSuchNotification } from '../api-error.js';
 import { cursor, toCursor } from '../cursor.js';
 import { wholeNumber } from '../parameters.js';
 import { authenticatedRoute } from '../route.js';
@@ -174,6 +175,6 @@ async function resend(context: UpdateContext, id: PaymentId, number: number, by:
     throw failureTypeOf(error) === 'NoSuchNotification' ? noSuchNotification() : error;
   }
   // The request may have been accepted. Delivering the notification twice does no harm.
-  if (answer === undefined) throw temporarilyUnavailable();
+  if (answer === undefined) throw new Unavailable();
   return answer.value;
 }

@@ -3,12 +3,13 @@ import { type FoundPayment, findPayment, type ReadContext } from '../../engine/f
 import type { RefusalCode } from '../../engine/update-payment.js';
 import { type Caller, isOperator, maySee } from '../../http/auth.js';
 import { DESK_AGENT } from '../../http/browser.js';
-import { ApiError, forbidden, notAPaymentId, paymentNotFound } from '../../http/problem.js';
+import { forbidden } from '../../http/problem.js';
 import type { Actor } from '../../payments/machine/events.js';
 import { forMerchant } from '../../payments/views/to-payment.js';
 import type { Payment } from '../../payments/words/payment.js';
 import { parsePaymentId } from '../../payments/words/payment-id.js';
 import type { RefusalDetails } from '../../workflows/messages.js';
+import { ApiError, notAPaymentId, paymentNotFound } from '../api-error.js';
 import type { ApiContext } from '../context.js';
 import type { AuthenticatedRequest } from '../route.js';
 import type { PaymentResource } from '../schemas/payment.js';

@@ -1,13 +1,14 @@
 import { z } from 'zod';
+import { Stopped } from '../../engine/errors.js';
 import { currentState, type FoundPayment, readPayment, waitUntilFinal } from '../../engine/find-payment.js';
 import { recheckPayment } from '../../engine/reopen-payment.js';
 import { failureTypeOf } from '../../engine/temporal-calls.js';
 import { type UpdateContext, updatePayment } from '../../engine/update-payment.js';
 import { isOperator } from '../../http/auth.js';
-import { notChecked } from '../../http/problem.js';
 import type { Actor } from '../../payments/machine/events.js';
 import type { Payment } from '../../payments/words/payment.js';
 import { refreshUpdate } from '../../workflows/messages.js';
+import { notChecked } from '../api-error.js';
 import { wholeNumber } from '../parameters.js';
 import { authenticatedRoute, type ResponseOf } from '../route.js';
 import { paymentSchema } from '../schemas/payment.js';
@@ -95,6 +96,8 @@ async function refresh(
   return { status: update.kind === 'underway' && !json.final ? 202 : 200, json };
 }
 
+const STOPPED_UNCHECKED = "The payment's workflow was stopped by hand, so it can no longer be checked.";
+
 async function recheck(
   context: UpdateContext,
   before: Payment,
@@ -103,16 +106,11 @@ async function recheck(
 ): Promise<ResponseOf<typeof refreshResponses>> {
   const json = view(before);
   try {
-    const answer = await recheckPayment(context, before.id, by, () =>
-      refusal(
-        'resolution_refused',
-        json,
-        "The payment's workflow was stopped by hand, so it can no longer be checked.",
-      ),
-    );
+    const answer = await recheckPayment(context, before.id, by);
     if (answer === undefined) return { status: 202, json };
     return { status: 200, json: view(answer.value.payment) };
   } catch (error) {
+    if (error instanceof Stopped) throw refusal('resolution_refused', json, STOPPED_UNCHECKED);
     throw failureTypeOf(error) === 'NotChecked' ? notChecked(json) : error;
   }
 }

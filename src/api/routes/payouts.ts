@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { endPayment, isWithdrawn } from '../../engine/update-payment.js';
-import { otherKind } from '../../http/problem.js';
 import type { PayoutOrder } from '../../payments/words/order.js';
 import { PAYMENT_ID_PREFIX, type PaymentId } from '../../payments/words/payment-id.js';
 import { mediumSchema } from '../../provider/schemas.js';
+import { otherKind } from '../api-error.js';
 import { authenticatedRoute } from '../route.js';
 import { paymentSchema } from '../schemas/payment.js';
 import { createPayment, creationProblems, creationResponses } from './create-payment.js';

@@ -1,5 +1,5 @@
+import { Stopped } from '../../engine/errors.js';
 import { readPayment } from '../../engine/find-payment.js';
-import { StoppedError } from '../../engine/provider-records.js';
 import type { UpdateContext } from '../../engine/update-payment.js';
 import type { ListAnswer, NoAnswer, StatusAnswer } from '../../payments/words/outcome.js';
 import type { Payment } from '../../payments/words/payment.js';
@@ -55,7 +55,7 @@ async function lookAt(
     const view = await context.providerRecords.look(context, id);
     if (view !== undefined) return view;
   } catch (error) {
-    if (!(error instanceof StoppedError)) throw error;
+    if (!(error instanceof Stopped)) throw error;
     reason = `${error.message}, so it asks nothing: look in the provider's portal`;
   }
   const none = { answer: { kind: 'unavailable', reason }, at: Date.now() } as const;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { RecordsUnavailable, TooManyNotifications } from '../../engine/errors.js';
 import {
   deliverHint,
   dropMatched,
@@ -10,12 +11,13 @@ import { findForHint } from '../../engine/visibility.js';
 import { sameSecret } from '../../http/auth.js';
 import { MAX_BODY_BYTES } from '../../http/body.js';
 import type { WebhookResult } from '../../http/metrics.js';
-import { ApiError, methodNotAllowed, notFound } from '../../http/problem.js';
 import type { UnparsedRequest } from '../../http/server.js';
 import { IDENTIFIER_PATTERN } from '../../payments/words/limits.js';
 import { type Named, readNotification, readQuery } from '../../provider/notification.js';
 import type { UnmatchedNotification } from '../../workflows/messages.js';
+import { methodNotAllowed, notFound } from '../api-error.js';
 import type { ApiContext } from '../context.js';
+import { toProblem } from '../engine-problems.js';
 import { type ApiRequest, publicRoute } from '../route.js';
 
 /** Key of the limit that all unmatched notifications share. No payment or transaction can have this key. */
@@ -66,8 +68,9 @@ export const providerWebhook = publicRoute({
     try {
       await take(request, context);
     } catch (error) {
-      if (error instanceof ApiError && request.record.result === undefined) {
-        count(request, context, RESULTS[error.code] ?? 'malformed');
+      const problem = toProblem(error);
+      if (problem !== undefined && request.record.result === undefined) {
+        count(request, context, RESULTS[problem.code] ?? 'malformed');
       }
       throw error;
     }
@@ -124,8 +127,9 @@ async function take(request: ApiRequest, context: WebhookContext): Promise<void>
     try {
       count(request, context, await takeOne(request, context, one));
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      count(request, context, RESULTS[error.code] ?? 'unavailable');
+      const problem = toProblem(error);
+      if (problem === undefined) throw error;
+      count(request, context, RESULTS[problem.code] ?? 'unavailable');
       failure ??= error;
     }
   }
@@ -153,11 +157,10 @@ async function takeOne(request: ApiRequest, context: WebhookContext, named: Name
     const delivery = await give(context, named, request);
     if (delivery !== 'unknown') return delivery;
   } catch (error) {
-    const code = error instanceof ApiError ? error.code : undefined;
-    if (code === 'too_many_notifications') await keepRefused(context, named);
+    if (error instanceof TooManyNotifications) await keepRefused(context, named);
     // Temporal has no such payment. One of long ago may be meant: an operator has to see it, and the provider may not
     // repeat it.
-    if (code !== 'records_unavailable') throw error;
+    if (!(error instanceof RecordsUnavailable)) throw error;
   }
   try {
     await context.limits.hints.pass(UNMATCHED);
@@ -186,7 +189,7 @@ function awaitPayment(context: WebhookContext, named: Named, kept: UnmatchedNoti
  * doesn't document which fields it sends. Otherwise the payment is found by its transaction, if exactly one payment has
  * it.
  *
- * @throws {ApiError} `too_many_notifications`, `temporarily_unavailable`, `records_unavailable`.
+ * @throws {TooManyNotifications | Unavailable | RecordsUnavailable}
  */
 async function give(
   context: WebhookContext,

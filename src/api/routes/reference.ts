@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { z } from 'zod';
 import { html } from '../../http/html.js';
-import { notFound } from '../../http/problem.js';
+import { notFound } from '../api-error.js';
 import { publicRoute } from '../route.js';
 
 /**

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { askRecords } from '../../engine/recorded-payments.js';
 import { callTemporal } from '../../engine/temporal-calls.js';
 import { isOperator } from '../../http/auth.js';
-import { ApiError, noRecords, recordUnreadable } from '../../http/problem.js';
 import { dayAfter, HOUR_MS, isDay, startOf } from '../../payments/words/time.js';
 import { type Statement, statementOf } from '../../reconciliation/statement.js';
 import type { Records } from '../../records/records.js';
@@ -15,6 +14,7 @@ import {
   type StatementInput,
   statementWorkflowId,
 } from '../../workflows/messages.js';
+import { ApiError, noRecords, recordUnreadable } from '../api-error.js';
 import { wholeNumber } from '../parameters.js';
 import { authenticatedRoute } from '../route.js';
 import { statementListSchema, statementRequestSchema, statementSchema } from '../schemas/statement.js';

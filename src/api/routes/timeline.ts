@@ -1,3 +1,4 @@
+import { Unavailable } from '../../engine/errors.js';
 import {
   askRunning,
   type FoundPayment,
@@ -12,7 +13,6 @@ import { type RecordedPayment, recordedContent } from '../../engine/recorded-pay
 import { endedState } from '../../engine/reopen-payment.js';
 import { callTemporal } from '../../engine/temporal-calls.js';
 import { isOperator } from '../../http/auth.js';
-import { ApiError } from '../../http/problem.js';
 import { FIRST_KEPT } from '../../payments/views/timeline.js';
 import { EMPTY_TIMELINE, type Occurrence, type TimelineEntry } from '../../payments/views/timeline-entry.js';
 import { type ShownOccurrence, sourceOf, summaryOf } from '../../payments/views/timeline-words.js';
@@ -138,7 +138,7 @@ async function ofRunning(context: ReadContext, found: PaymentInTemporal): Promis
   try {
     return await askRunning(context, found, () => found.handle.query(timelineQuery));
   } catch (error) {
-    if (error instanceof ApiError && (await isUntaken(context, found))) {
+    if (error instanceof Unavailable && (await isUntaken(context, found))) {
       return of(await stateAtStart(context, found));
     }
     throw error;

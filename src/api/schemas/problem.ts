@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type FieldError, PROBLEMS, type ProblemCode } from '../../http/problem.js';
+import type { FieldError } from '../../http/problem.js';
+import { PROBLEMS, type ProblemCode } from '../problems.js';
 import { described, schemaOf, xaf } from './fields.js';
 import { paymentSchema } from './payment.js';
 import { objectionsSchema } from './review.js';

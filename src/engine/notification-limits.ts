@@ -1,5 +1,5 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible';
-import { tooManyNotifications } from './problem.js';
+import { TooManyNotifications } from './errors.js';
 
 /**
  * Notifications within a minute that are passed on to one payment, and of those that match no payment. More would be of
@@ -44,11 +44,11 @@ export class NotificationLimit {
   /**
    * Takes one for a key.
    *
-   * @throws {ApiError} `too_many_notifications`, when none is left.
+   * @throws {TooManyNotifications} when none is left.
    */
   async pass(key: string): Promise<void> {
     const { consumedPoints, msBeforeNext } = await this.#limiter.penalty(key);
-    if (consumedPoints > this.#limiter.points) throw tooManyNotifications(msBeforeNext);
+    if (consumedPoints > this.#limiter.points) throw new TooManyNotifications(msBeforeNext);
   }
 
   /** Takes one for a key, if any is left. */

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
-import { KeptLimit, MAX_HINTS, MAX_KEPT, NotificationLimit } from '../../src/http/notification-limits.js';
+import { toProblem } from '../../src/api/engine-problems.js';
+import { KeptLimit, MAX_HINTS, MAX_KEPT, NotificationLimit } from '../../src/engine/notification-limits.js';
 
 const MINUTE = 60_000;
 
@@ -13,8 +14,9 @@ async function waitFor(limit: NotificationLimit, key: string): Promise<string | 
     await limit.pass(key);
     return undefined;
   } catch (error) {
-    expect(error).toMatchObject({ code: 'too_many_notifications' });
-    return (error as { headers: Record<string, string> }).headers['Retry-After'];
+    const problem = toProblem(error);
+    expect(problem?.code).toBe('too_many_notifications');
+    return problem?.headers['Retry-After'];
   }
 }
 

@@ -1,8 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { WorkflowClientInterceptor } from '@temporalio/client';
 import type { RequestHandler } from 'express';
+import { recordOf } from '../http/request-log.js';
+import { parsePaymentId } from '../payments/words/payment-id.js';
 import type { EndedWork, Tracing } from '../telemetry/tracing.js';
-import { recordOf } from './request-log.js';
 
 /** The calls to Temporal of the request that is being served. */
 const callsOfRequest = new AsyncLocalStorage<EndedWork[]>();
@@ -17,7 +18,8 @@ export function traceRequests(tracing: Tracing): RequestHandler {
     const begunAt = Date.now();
     const calls: EndedWork[] = [];
     response.once('close', () => {
-      const { paymentId, route } = recordOf(request);
+      const { paymentId: named, route } = recordOf(request);
+      const paymentId = parsePaymentId(named);
       if (paymentId === undefined) return;
       const { statusCode } = response;
       const attributes = {

@@ -1,0 +1,101 @@
+import { Problem, retryAfter } from '../http/problem.js';
+import type { Force } from '../payments/words/decision.js';
+import type { Payment } from '../payments/words/payment.js';
+import type { PaymentId, PaymentKind } from '../payments/words/payment-id.js';
+import { PROBLEMS, type ProblemCode } from './problems.js';
+
+interface ApiErrorOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly cause?: unknown;
+  readonly payment?: Payment | undefined;
+  readonly paymentId?: PaymentId | undefined;
+  readonly force?: Force | undefined;
+  readonly beingMade?: true | undefined;
+}
+
+/** A problem of the API's, one of {@link PROBLEMS}. */
+export class ApiError extends Problem {
+  override readonly name = 'ApiError';
+
+  constructor(code: ProblemCode, detail: string, { headers = {}, cause, ...extras }: ApiErrorOptions = {}) {
+    super(code, PROBLEMS[code], detail, { headers, cause, extras });
+  }
+}
+
+/** @param path of the request */
+export const notFound = (path = ''): ApiError =>
+  new ApiError(
+    'not_found',
+    /^\/v1\/(collections|payouts)\/[^/]+\/?$/.test(path)
+      ? 'Nothing exists at this address. GET /v1/payments/{id} reads a collection or a payout.'
+      : "Nothing exists at this address. The API's paths begin with /v1.",
+  );
+
+/** Another merchant's payment is not found either, so that nobody learns which ids exist. */
+export const paymentNotFound = (): ApiError => new ApiError('not_found', 'This API key has no payment with this id.');
+
+/** For what can be no payment's id, such as the merchant's own: it says how to find the payment by that. */
+export const notAPaymentId = (): ApiError =>
+  new ApiError(
+    'not_found',
+    "This isn't a payment's id, which begins with col_ or pay_. Payments are found by other ids with GET /v1/payments: externalId or userId, which are yours; transId, the provider's; financialTransId, the mobile operator's.",
+  );
+
+/** By its id, whoever has it. */
+export const otherKind = (kind: PaymentKind): ApiError =>
+  new ApiError(
+    'not_found',
+    kind === 'payout'
+      ? "This is a payout's id: POST /v1/payouts/{id}/cancel withdraws a payout."
+      : "This is a collection's id: POST /v1/collections/{id}/expire ends a collection.",
+  );
+
+export const methodNotAllowed = (allow: string): ApiError =>
+  new ApiError('method_not_allowed', `This address allows only ${allow}.`, { headers: { Allow: allow } });
+
+export const noSuchNotification = (): ApiError =>
+  new ApiError('no_such_notification', 'The payment has no notification with this number, or it is no longer kept.');
+
+/** When a repeated request is likely to succeed, in ms. */
+const RETRY_AFTER_MS = 5_000;
+
+/** Temporal doesn't answer, or no worker does. */
+export const temporarilyUnavailable = (
+  detail: string,
+  { paymentId, cause }: { paymentId?: PaymentId; cause?: unknown } = {},
+): ApiError =>
+  new ApiError('temporarily_unavailable', detail, { headers: retryAfter(RETRY_AFTER_MS), paymentId, cause });
+
+export const noRecords = (missing: string): ApiError =>
+  new ApiError('no_records', `This installation keeps no records (RECORDS_URL is not set), and so no ${missing}.`);
+
+/**
+ * A record is there, and can't be read: an operator has to do something about it. Unlike {@link recordsUnavailable}, it
+ * is known that something was done.
+ */
+export const recordUnreadable = (
+  detail: string,
+  { paymentId, cause }: { paymentId?: PaymentId; cause?: unknown } = {},
+): ApiError => new ApiError('record_unreadable', detail, { paymentId, cause });
+
+/** The records can't be read. */
+export const recordsUnavailable = (detail: string, cause?: unknown): ApiError =>
+  new ApiError('records_unavailable', detail, { headers: retryAfter(RETRY_AFTER_MS), cause });
+
+/**
+ * @param reason for the log only
+ * @param retryAfterMs the provider's Retry-After, in ms
+ */
+export const providerUnavailable = (reason: string, retryAfterMs = RETRY_AFTER_MS): ApiError =>
+  new ApiError('provider_unavailable', 'The provider did not answer. Try again shortly.', {
+    headers: retryAfter(retryAfterMs),
+    cause: reason,
+  });
+
+/** A final payment couldn't be compared with the provider's records, because they couldn't be read. */
+export const notChecked = (payment: Payment): ApiError =>
+  new ApiError(
+    'provider_unavailable',
+    "The payment couldn't be checked, because the provider did not answer. Sanaga keeps trying; ask again shortly.",
+    { headers: retryAfter(RETRY_AFTER_MS), payment },
+  );

@@ -1,0 +1,61 @@
+import { type EngineError, isEngineError } from '../engine/errors.js';
+import { httpProblem, invalidRequest, Problem, retryAfter } from '../http/problem.js';
+import { xaf } from '../payments/words/limits.js';
+import {
+  ApiError,
+  noRecords,
+  paymentNotFound,
+  recordsUnavailable,
+  recordUnreadable,
+  temporarilyUnavailable,
+} from './api-error.js';
+
+/** An error as the problem that it is answered with; `undefined` for a mistake of ours. */
+export function toProblem(error: unknown): Problem | undefined {
+  if (error instanceof Problem) return error;
+  return isEngineError(error) ? problemOf(error) : undefined;
+}
+
+/** What each error of the engine is in the API's words. */
+function problemOf(error: EngineError): Problem {
+  const { message, cause = error } = error;
+  switch (error.kind) {
+    case 'unavailable':
+      return temporarilyUnavailable(message, { cause });
+    case 'startUncertain': {
+      const { paymentId, repeatable } = error;
+      const next = repeatable
+        ? 'Repeat the request with the same Idempotency-Key: it never pays twice.'
+        : `Check /v1/payments/${paymentId} before sending it again.`;
+      return temporarilyUnavailable(`The payment may or may not have been accepted. ${next}`, { paymentId, cause });
+    }
+    case 'keyReused': {
+      const { paymentId, isErased } = error;
+      const detail = isErased
+        ? "This Idempotency-Key was used for a payment whose payer's data was erased since, so that it can't be said whether it had " +
+          `this body. See /v1/payments/${paymentId}, and use a new key for a new payment.`
+        : 'This Idempotency-Key was used with another body. Use a new key for a new payment.';
+      return new ApiError('idempotency_key_reused', detail, { paymentId });
+    }
+    case 'paymentNotFound':
+      return paymentNotFound();
+    case 'recordsUnavailable':
+      return recordsUnavailable(message, cause);
+    case 'noRecords':
+      return noRecords(error.missing);
+    case 'recordUnreadable':
+      return recordUnreadable(message, { paymentId: error.paymentId, cause });
+    case 'tooManyUpdates':
+      return new ApiError('too_many_requests', message, { headers: retryAfter(1_000) });
+    case 'tooManyNotifications': {
+      const detail = 'Too many notifications. Send this one again after the time in Retry-After.';
+      return new ApiError('too_many_notifications', detail, { headers: retryAfter(error.waitMs) });
+    }
+    case 'amountTooLarge':
+      return invalidRequest([{ field: 'amount', message: `must be at most ${xaf(error.max)}` }]);
+    case 'dailyLimitReached':
+      return new ApiError('daily_limit_reached', message);
+    case 'paymentTooLarge':
+      return httpProblem('body_too_large', message, { cause });
+  }
+}

@@ -1,0 +1,173 @@
+import { xaf } from '../payments/words/limits.js';
+import type { PaymentId } from '../payments/words/payment-id.js';
+
+/*
+ * The engine's errors, one for each thing that can be in a caller's way. They know neither HTTP nor who asks: each
+ * front door says in its own words what they mean (src/api/engine-problems.ts).
+ */
+
+/** An error that the engine expects. Any other is a mistake. */
+abstract class ExpectedError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+  }
+}
+
+/** Temporal doesn't answer, or no worker does. Whether anything was done isn't known. */
+export class Unavailable extends ExpectedError {
+  readonly kind = 'unavailable';
+
+  constructor(message = "Payments can't be read or changed at the moment. Try again shortly.", cause?: unknown) {
+    super(message, { cause });
+  }
+}
+
+/** It isn't known whether the payment was started: the merchant must find out before paying twice. */
+export class StartUncertain extends ExpectedError {
+  readonly kind = 'startUncertain';
+
+  /** @param repeatable repeating the request leads to the same payment */
+  constructor(
+    readonly paymentId: PaymentId,
+    readonly repeatable: boolean,
+    cause: unknown,
+  ) {
+    super('the payment may or may not have been accepted', { cause });
+  }
+}
+
+/** The payment's id stands for another request. */
+export class KeyReused extends ExpectedError {
+  readonly kind = 'keyReused';
+
+  /** @param isErased the other request can't be compared any more, because its payer's data was erased */
+  constructor(
+    readonly paymentId: PaymentId,
+    readonly isErased: boolean,
+  ) {
+    super('the payment was started by another request');
+  }
+}
+
+/** There is no payment with this id. */
+export class PaymentNotFound extends ExpectedError {
+  readonly kind = 'paymentNotFound';
+
+  constructor() {
+    super('there is no payment with this id');
+  }
+}
+
+/** The records can't be read at the moment. The message says what can't be known or done without them. */
+export class RecordsUnavailable extends ExpectedError {
+  readonly kind = 'recordsUnavailable';
+}
+
+/** The installation keeps no records. */
+export class NoRecords extends ExpectedError {
+  readonly kind = 'noRecords';
+
+  /** @param missing what it has not, therefore */
+  constructor(readonly missing: string) {
+    super(`without records there is no ${missing}`);
+  }
+}
+
+/** There is a record of the payment, and it can't be read. An operator has to do something about it. */
+export class RecordUnreadable extends ExpectedError {
+  readonly kind = 'recordUnreadable';
+
+  constructor(readonly paymentId: PaymentId) {
+    super(
+      "There was such a payment, and it may have been paid, but its record can't be read. Don't pay it again: tell your operator.",
+    );
+  }
+}
+
+/** The payment has as many updates in flight as merchants may have. */
+export class TooManyUpdates extends ExpectedError {
+  readonly kind = 'tooManyUpdates';
+
+  constructor() {
+    super('Too many requests for this payment are in progress. Try again in a moment.');
+  }
+}
+
+/** More of the provider's notifications came than are passed on. */
+export class TooManyNotifications extends ExpectedError {
+  readonly kind = 'tooManyNotifications';
+
+  /** @param waitMs ms until the next is taken */
+  constructor(readonly waitMs: number) {
+    super('too many notifications');
+  }
+}
+
+/** The amount is more than the merchant may collect or pay out at a time. */
+export class AmountTooLarge extends ExpectedError {
+  readonly kind = 'amountTooLarge';
+
+  /** @param max in XAF */
+  constructor(readonly max: number) {
+    super(`the amount is more than ${xaf(max)}`);
+  }
+}
+
+/** The payout would exceed what the merchant may pay out in a day. */
+export class DailyLimitReached extends ExpectedError {
+  readonly kind = 'dailyLimitReached';
+
+  /**
+   * @param max in XAF
+   * @param total the day's payouts so far, in XAF, if they were counted
+   * @param nextDay when it begins, in ms since the epoch
+   */
+  constructor(max: number, total: number | undefined, nextDay: number) {
+    const soFar = total === undefined ? '' : ` Payouts of ${xaf(total)} have been ordered today.`;
+    const again = new Date(nextDay).toISOString();
+    super(`Payouts of a day may amount to ${xaf(max)} at most.${soFar} The next day begins at ${again}.`);
+  }
+}
+
+/** Temporal keeps no payment as large as this one. */
+export class PaymentTooLarge extends ExpectedError {
+  readonly kind = 'paymentTooLarge';
+
+  /** @param limit in Temporal's words */
+  constructor(limit: string, cause: unknown) {
+    super(
+      `Temporal can't keep a payment as large as this (${limit}): nothing came of the request. Send less in metadata.`,
+      { cause },
+    );
+  }
+}
+
+/** The payment's workflow was stopped by hand: it asks and does nothing any more. */
+export class Stopped extends Error {
+  override readonly name = 'Stopped';
+
+  constructor() {
+    super("the payment's workflow was stopped by hand");
+  }
+}
+
+/** What can be in the way of any request. {@link Stopped} is an answer, which those who ask expect. */
+export type EngineError =
+  | Unavailable
+  | StartUncertain
+  | KeyReused
+  | PaymentNotFound
+  | RecordsUnavailable
+  | NoRecords
+  | RecordUnreadable
+  | TooManyUpdates
+  | TooManyNotifications
+  | AmountTooLarge
+  | DailyLimitReached
+  | PaymentTooLarge;
+
+/** Whether the engine expects an error, so that there is something to be told of it. */
+export function isEngineError(error: unknown): error is EngineError {
+  return error instanceof ExpectedError;
+}

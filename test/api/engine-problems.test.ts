@@ -1,0 +1,72 @@
+import { describe, expect, it } from '@jest/globals';
+import { toProblem } from '../../src/api/engine-problems.js';
+import * as engine from '../../src/engine/errors.js';
+import { HTTP_PROBLEMS, Problem } from '../../src/http/problem.js';
+import type { PaymentId } from '../../src/payments/words/payment-id.js';
+
+const id = 'col_0' as PaymentId;
+const cause = new Error('no connection');
+
+/** What each error of the engine is answered with. */
+const answers: readonly (readonly [engine.EngineError, number, string, RegExp, object])[] = [
+  [new engine.Unavailable(undefined, cause), 503, 'temporarily_unavailable', /^Payments can't be read or changed/, {}],
+  [
+    new engine.StartUncertain(id, true, cause),
+    503,
+    'temporarily_unavailable',
+    /never pays twice\.$/,
+    { paymentId: id },
+  ],
+  [
+    new engine.StartUncertain(id, false, cause),
+    503,
+    'temporarily_unavailable',
+    /\/v1\/payments\/col_0/,
+    { paymentId: id },
+  ],
+  [new engine.KeyReused(id, false), 409, 'idempotency_key_reused', /with another body/, { paymentId: id }],
+  [new engine.KeyReused(id, true), 409, 'idempotency_key_reused', /was erased since/, { paymentId: id }],
+  [new engine.PaymentNotFound(), 404, 'not_found', /^This API key has no payment/, {}],
+  [new engine.RecordsUnavailable('No records.', { cause }), 503, 'records_unavailable', /^No records\.$/, {}],
+  [new engine.NoRecords('events'), 501, 'no_records', /and so no events\.$/, {}],
+  [new engine.RecordUnreadable(id), 500, 'record_unreadable', /Don't pay it again/, { paymentId: id }],
+  [new engine.TooManyUpdates(), 429, 'too_many_requests', /Try again in a moment/, {}],
+  [new engine.TooManyNotifications(1_200), 429, 'too_many_notifications', /^Too many notifications\./, {}],
+  [
+    new engine.AmountTooLarge(1_000),
+    400,
+    'invalid_request',
+    /^amount must be at most/,
+    { errors: [{ field: 'amount', message: 'must be at most 1,000 XAF' }] },
+  ],
+  [new engine.DailyLimitReached(500, 400, 0), 422, 'daily_limit_reached', /400 XAF have been ordered today/, {}],
+  [new engine.PaymentTooLarge('memo exceeds limit', cause), 413, 'body_too_large', /\(memo exceeds limit\)/, {}],
+];
+
+describe("an error of the engine's", () => {
+  it.each(answers)('%p is answered %i %s', (error, status, code, detail, extras) => {
+    const problem = toProblem(error);
+    expect(problem).toMatchObject({ status, code, message: expect.stringMatching(detail) });
+    expect(
+      Object.fromEntries(Object.entries(problem?.extras ?? {}).filter(([, value]) => value !== undefined)),
+    ).toEqual(extras);
+  });
+
+  it('says when to try again, where it helps', () => {
+    expect(toProblem(new engine.Unavailable())?.headers).toEqual({ 'Retry-After': '5' });
+    expect(toProblem(new engine.TooManyNotifications(1_200))?.headers).toEqual({ 'Retry-After': '2' });
+    expect(toProblem(new engine.TooManyUpdates())?.headers).toEqual({ 'Retry-After': '1' });
+  });
+
+  it('is logged with what has caused it', () => {
+    expect(toProblem(new engine.Unavailable(undefined, cause))?.cause).toBe(cause);
+    const unreadable = new engine.RecordUnreadable(id);
+    expect(toProblem(unreadable)?.cause).toBe(unreadable);
+  });
+});
+
+it('leaves problems as they are, and mistakes to the log', () => {
+  const problem = new Problem('rate_limited', HTTP_PROBLEMS.rate_limited, 'Slower.');
+  expect(toProblem(problem)).toBe(problem);
+  expect(toProblem(new Error('a mistake'))).toBeUndefined();
+});
