@@ -1,4 +1,4 @@
-import { html } from '../http/html.js';
+import { type Html, html } from '../http/html.js';
 import { type Force, isForced } from '../payments/words/decision.js';
 import { ApiAway, type Payment } from './api-client.js';
 import { isDecidedAlready, isOld, reviewNumber, standingOf } from './decision.js';
@@ -45,13 +45,12 @@ export async function draftDecision(visit: Visit): Promise<Reply> {
   const id = visit.param('id');
   const action = actionOf(visit.param('action'));
   if (action === undefined) return NOT_FOUND;
-  const fields = {
+  const draft = keepDraft(session, id, action, {
     review: visit.field('review'),
-    why: visit.field('why'),
     transId: visit.field('transId'),
+    why: visit.field('why'),
     shownAt: visit.field('shownAt'),
-  };
-  const draft = keepDraft(session, id, action, fields);
+  });
   return draft.decision === undefined
     ? { to: `${paymentAddress(id)}/decide/${action}?draft=${draft.id}` }
     : { to: `${paymentAddress(id)}/confirm/${draft.id}` };
@@ -146,8 +145,7 @@ async function oldView(
     review === undefined
       ? `The payment is ${status}, and not under review: there is nothing to decide.`
       : `You looked at review ${typed.review || '(none)'}. There is new evidence since, or somebody has decided, and this is review ${review.number}: read it before you decide.`;
-  await refuse(visit, id, action, typed, text);
-  return { to: paymentAddress(id) };
+  return await refuse(visit, id, action, typed, text);
 }
 
 /**
@@ -160,7 +158,7 @@ async function refuse(
   action: Action,
   typed: DraftFields,
   text: string,
-): Promise<void> {
+): Promise<Reply> {
   const [payment, timeline] = await Promise.all([partOf(api.payment(id)), partOf(api.timeline(id))]);
   const number = payment.kind === 'ok' ? reviewNumber(payment.value, action) : undefined;
   const isTyped = typed.why.trim() !== '' || typed.transId.trim() !== '';
@@ -171,18 +169,21 @@ async function refuse(
   const more = html`${timeline.kind === 'ok' && newsWords(timeline.value, typed)}
 ${isTyped && typedWords(typed)}
 ${again && html`<div class="actions">${formLink(`${paymentAddress(id)}/decide/${action}?draft=${again.id}`, 'Go on with what you typed')}</div>`}`;
-  leaveNotice(session, id, { kind: 'refused', text, more });
+  return backTo(session, id, text, more);
 }
 
 function decidedAlready(session: Session, { id }: Payment): Reply {
   const text = `You (${session.name}) have decided this already, and it waits for a second person: somebody with a key of another name has to decide the same.`;
-  leaveNotice(session, id, { kind: 'refused', text });
-  return { to: paymentAddress(id) };
+  return backTo(session, id, text);
 }
 
 function draftIsGone(session: Session, id: string): Reply {
-  const text = 'The form is no longer there, and nothing was decided. Begin again.';
-  leaveNotice(session, id, { kind: 'refused', text });
+  return backTo(session, id, 'The form is no longer there, and nothing was decided. Begin again.');
+}
+
+/** Leads to the payment, whose page says that a decision was refused. @param more what follows the text */
+function backTo(session: Session, id: string, text: string, more?: Html): Reply {
+  leaveNotice(session, id, { kind: 'refused', text, more });
   return { to: paymentAddress(id) };
 }
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Shutdown } from '../process/shutdown.js';
@@ -111,13 +112,8 @@ export async function serve(app: RequestListener, options: ServeOptions): Promis
 }
 
 async function listen(server: Server, host: string, port: number): Promise<AddressInfo> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
+  server.listen(port, host);
+  await once(server, 'listening');
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error(`not listening on ${host}:${port}`);
   return address;
