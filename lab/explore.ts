@@ -4,8 +4,8 @@ import { openPayment } from '../src/payments/words/payment-state.js';
 import { EXPLORE, runProgram } from './command-line.js';
 import { exploreBeginnings } from './explore/beginnings.js';
 import { describeBroken, describeRules, exploreAll } from './explore/report.js';
-import { runStories } from './explore/run-story.js';
-import { defaultSettings } from './explore/setting.js';
+import { runStories } from './explore/run-stories.js';
+import { defaultSettings } from './explore/settings.js';
 import { walkInThreads } from './explore/walks.js';
 
 /** `npm run explore`: exits with 1 if a rule was broken or a workflow did something else than the machine says. */

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { requestedLink } from '../../src/engine/links.js';
 import type { LinkRequest } from '../../src/payments/machine/beginning.js';
@@ -8,8 +7,6 @@ import type { PaymentOrder, PaymentTerms } from '../../src/payments/words/order.
 import { openPayment, type PaymentState } from '../../src/payments/words/payment-state.js';
 import type { PaymentInput, PaymentWorkflowType } from '../../src/workflows/messages.js';
 import { ExpectedPayment, isAnswer, isMessage, type Message, type Timer } from './expected-payment.js';
-import type { Machine } from './situation.js';
-import { randomStory } from './stories.js';
 import { type Act, actOf, byRequest, MONEY, plain, typeOf } from './workflow-commands.js';
 import {
   activityJob,
@@ -24,7 +21,7 @@ import {
   timerJob,
   updateJob,
   type WorkflowRun,
-  WorkflowVm,
+  type WorkflowVm,
 } from './workflow-vm.js';
 
 /** What happens to one payment from its order on, which is at `startedAt` (ms since the epoch). */
@@ -57,16 +54,6 @@ export interface Variation {
   readonly isEarly: () => boolean;
   /** The activation of each run with which somebody asks for it to be cancelled, from 1; nothing is to come of it. */
   readonly cancelAt: number;
-}
-
-/** Ways to tell stories, all different: call it for each of them with its number. */
-export function variations(): (seed: number) => Variation {
-  let messages = 0;
-  return (seed) => ({
-    isMadeByApi: seed % 2 === 0,
-    isEarly: () => ++messages % 3 === 0,
-    cancelAt: seed % 5,
-  });
 }
 
 /**
@@ -417,37 +404,4 @@ function follow(active: ActiveRun, command: Command, now: number, next: Command 
     const pause = milliseconds(startTimer.startToFireTimeout) ?? 0;
     active.timer = { until: now + pause, seq: startTimer.seq ?? 0, isOver: false };
   }
-}
-
-/** The workflows, bundled when the project was built. */
-const WORKFLOW_BUNDLE = new URL('../../../lib/workflow-bundle.js', import.meta.url);
-
-/** Stories between two lines of progress. */
-const PROGRESS_EVERY = 1_000;
-
-/**
- * Runs random stories through the built workflows: every other link was made by the API, one message in three comes in
- * while a question is under way, and in most stories somebody presses Cancel.
- *
- * @returns in how many of them a workflow did something else than the machine says
- */
-export async function runStories(
-  machine: Machine,
-  count: number,
-  progress: (line: string) => void,
-): Promise<{ readonly mismatches: number }> {
-  const vm = await WorkflowVm.create(await readFile(WORKFLOW_BUNDLE, 'utf8'));
-  const tellingOf = variations();
-  let [activations, mismatches] = [0, 0];
-  for (let seed = 1; seed <= count; seed++) {
-    try {
-      activations += await runStory(vm, randomStory(machine, seed), tellingOf(seed));
-    } catch (error) {
-      if (!(error instanceof StoryMismatch)) throw error;
-      mismatches += 1;
-      progress(`story ${seed}: ${error.message}`);
-    }
-    if (seed % PROGRESS_EVERY === 0) progress(`${seed} stories, ${activations} activations`);
-  }
-  return { mismatches };
 }

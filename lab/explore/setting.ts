@@ -29,10 +29,12 @@ export const TROUBLES = [
   'merchantAway',
   'workerLost',
 ] as const;
+
 export type Trouble = (typeof TROUBLES)[number];
 
 /** What people may ask of a payment. */
 export const REQUESTS = ['expire', 'refresh', 'recheck', 'resendNotification'] as const;
+
 export type RequestKind = (typeof REQUESTS)[number];
 
 /**
@@ -41,6 +43,7 @@ export type RequestKind = (typeof REQUESTS)[number];
  * first may.
  */
 export const DECISIONS = ['resend', 'fail', 'match', 'insist', 'outdated', 'foreign', 'second'] as const;
+
 export type DecisionKind = (typeof DECISIONS)[number];
 
 /** Transactions that aren't the payment's, named by forged notifications and by operators who err. */
@@ -56,9 +59,10 @@ export const FOREIGN = {
   /** The provider doesn't say whose it is. */
   nameless: 'N',
 } as const;
+
 export type Foreign = keyof typeof FOREIGN;
 
-const FOREIGN_KINDS: readonly Foreign[] = ['silent', 'unknown', 'others', 'othersUser', 'both', 'nameless'];
+export const FOREIGN_KINDS: readonly Foreign[] = ['silent', 'unknown', 'others', 'othersUser', 'both', 'nameless'];
 
 /** How many unusual things may happen in one story. */
 export interface Allowance {
@@ -108,7 +112,7 @@ export interface Setting {
 }
 
 /** Terms with few deadlines, so that stories are short; what matters is the order in which they come. */
-const SHORT_TERMS: PaymentTerms = {
+export const SHORT_TERMS: PaymentTerms = {
   linkLifetimeMs: 40 * SECOND_MS,
   pollFirstMs: HOUR_MS,
   pollMaxMs: 12 * HOUR_MS,
@@ -187,6 +191,7 @@ export const TWO_PEOPLE: Pick<PaymentTerms, 'secondPersonAbove'> = { secondPerso
 
 /** The amount ordered, and the amount of a transaction that is wrong, in XAF. */
 export const AMOUNT = 1_000;
+
 export const WRONG_AMOUNT = 9_000;
 
 /** Returns the order of a setting's payment. */
@@ -202,222 +207,5 @@ export function orderOf(kind: OrderKind): PaymentOrder {
   }
 }
 
-/**
- * A subject that is explored in depth: what may happen is limited, so that its stories can be explored to their end.
- */
-interface Theme {
-  readonly name: string;
-  readonly allowance: Partial<Allowance>;
-  readonly troubles?: readonly Trouble[];
-  readonly requests?: readonly RequestKind[];
-  readonly decisions?: readonly DecisionKind[];
-  readonly foreign?: readonly Foreign[];
-  readonly isQuick?: boolean;
-  /** The workflow is reset to any moment. */
-  readonly isMarked?: true;
-  readonly refusesUnknown?: true;
-  readonly wasSentBefore?: true;
-  readonly namesAlone?: true;
-  readonly rejectsRepeated?: true;
-  /** How long the provider asks not to be called, in ms. */
-  readonly retryAfterMs?: number;
-  /** Its payouts are above the limit. */
-  readonly takesTwoPeople?: boolean;
-}
-
 /** Longer than anything else that a payment waits for before it sends or asks again. */
-const RETRY_AFTER_MS = 5 * MINUTE_MS;
-
-const THEMES: readonly Theme[] = [
-  {
-    name: 'a request in doubt',
-    allowance: { troubles: 2, notifications: 1, decisions: 1 },
-    troubles: ['ambiguous', 'takenTwice', 'flappingList', 'fieldsLeftOut'],
-    decisions: ['resend', 'fail', 'match', 'insist'],
-  },
-  {
-    name: 'two decisions',
-    allowance: { troubles: 2, decisions: 2 },
-    troubles: ['ambiguous', 'takenTwice', 'silence'],
-    decisions: ['resend', 'fail', 'match', 'insist', 'outdated'],
-  },
-  {
-    name: 'decisions that take two people',
-    allowance: { troubles: 2, decisions: 3 },
-    troubles: ['ambiguous', 'takenTwice', 'silence'],
-    decisions: ['resend', 'fail', 'match', 'insist', 'outdated', 'second'],
-    takesTwoPeople: true,
-  },
-  {
-    name: 'a request that is not sent',
-    allowance: { troubles: 3, requests: 1, notifications: 1 },
-    troubles: ['rejected', 'unauthorized', 'notSent', 'throttledPost', 'unchecked', 'ambiguous'],
-    requests: ['expire', 'refresh'],
-    retryAfterMs: SECOND_MS,
-  },
-  {
-    name: 'a resend that has to wait',
-    allowance: { troubles: 3, decisions: 2, notifications: 1 },
-    troubles: ['ambiguous', 'unauthorized', 'notSent', 'throttledPost'],
-    decisions: ['resend', 'fail'],
-    retryAfterMs: SECOND_MS,
-  },
-  {
-    name: 'questions without an answer',
-    allowance: { troubles: 2, notifications: 1, requests: 1 },
-    troubles: [
-      'noAnswer',
-      'silence',
-      'unknownStatus',
-      'olderStatus',
-      'throttled',
-      'unauthorizedQuestion',
-      'expiryLost',
-    ],
-    requests: ['expire', 'refresh'],
-  },
-  {
-    name: 'forged notifications',
-    allowance: { troubles: 1, notifications: 3, decisions: 1 },
-    troubles: ['ambiguous', 'silence'],
-    decisions: ['fail', 'match', 'foreign', 'insist'],
-    foreign: FOREIGN_KINDS,
-  },
-  {
-    name: 'lost workers and hand-overs',
-    allowance: { troubles: 3, handOvers: 1, resets: 1, notifications: 1, requests: 1 },
-    troubles: ['workerLost', 'ambiguous', 'notSent', 'merchantAway'],
-    requests: ['expire', 'refresh', 'resendNotification'],
-  },
-  {
-    name: 'a reset to any moment',
-    allowance: { troubles: 2, resets: 1, notifications: 1, decisions: 2 },
-    troubles: ['ambiguous', 'takenTwice', 'unknownStatus'],
-    decisions: ['resend', 'fail', 'match', 'insist'],
-    isMarked: true,
-  },
-  {
-    name: 'what comes after the end',
-    allowance: { troubles: 2, notifications: 1, requests: 1, decisions: 1 },
-    troubles: [
-      'turn',
-      'doubledLater',
-      'silence',
-      'wrongAmount',
-      'unknownStatus',
-      'olderStatus',
-      'refusedList',
-      'throttled',
-      'merchantAway',
-    ],
-    requests: ['recheck', 'resendNotification'],
-    decisions: ['fail', 'match', 'insist'],
-  },
-  {
-    name: 'old answers',
-    allowance: { troubles: 3, decisions: 2, requests: 1, notifications: 1 },
-    troubles: ['olderStatus', 'wrongAmount', 'takenTwice', 'flappingList', 'silence'],
-    requests: ['expire'],
-    decisions: ['fail', 'match', 'insist'],
-  },
-  {
-    name: 'a payer who tries again',
-    allowance: { troubles: 3, decisions: 1, requests: 1, notifications: 1 },
-    troubles: ['triesAgain', 'silence'],
-    requests: ['expire'],
-    decisions: ['fail', 'match'],
-  },
-  {
-    name: 'a provider that refuses to list nothing',
-    allowance: { troubles: 2, decisions: 2, notifications: 1 },
-    troubles: ['ambiguous', 'throttledPost', 'notSent'],
-    decisions: ['resend', 'fail', 'insist'],
-    refusesUnknown: true,
-    retryAfterMs: SECOND_MS,
-  },
-  {
-    name: 'a payment that a lost workflow has sent',
-    allowance: { troubles: 3, decisions: 1, notifications: 1 },
-    troubles: ['flappingList', 'silence', 'olderStatus'],
-    decisions: ['resend', 'fail', 'match', 'insist'],
-    wasSentBefore: true,
-  },
-  {
-    name: 'notifications that name the payment alone',
-    allowance: { troubles: 2, decisions: 1, notifications: 2, requests: 1 },
-    troubles: ['ambiguous', 'throttledPost', 'notSent', 'rejected', 'silence'],
-    decisions: ['resend', 'fail', 'insist'],
-    requests: ['expire'],
-    namesAlone: true,
-  },
-  {
-    name: 'a second request that is rejected',
-    allowance: { troubles: 4, decisions: 1, requests: 1 },
-    troubles: ['throttledPost', 'silence', 'flappingList'],
-    decisions: ['resend', 'fail', 'match', 'insist'],
-    requests: ['expire', 'recheck'],
-    rejectsRepeated: true,
-    retryAfterMs: SECOND_MS,
-  },
-  {
-    name: 'many polls',
-    allowance: { troubles: 3, notifications: 2, requests: 2 },
-    troubles: ['workerLost', 'noAnswer', 'throttled', 'fieldsLeftOut', 'wrongAmount'],
-    requests: ['refresh', 'expire'],
-    isQuick: true,
-  },
-];
-
-/** Lists the settings that are explored by default. A direct payment differs from a payout in its words alone. */
-export function defaultSettings(): Setting[] {
-  const themed = (['payout', 'link'] as const).flatMap((kind) =>
-    (['review', 'resend'] as const).flatMap((policy) =>
-      THEMES.filter((theme) => kind === 'payout' || !(theme.takesTwoPeople || theme.wasSentBefore)).map((theme) =>
-        settingOfTheme(theme, kind, policy),
-      ),
-    ),
-  );
-  const whole = (['payout', 'link', 'direct'] as const).map((kind) =>
-    settingOf({ name: `${kind}: everything at once`, kind, terms: SHORT_TERMS }),
-  );
-  return [...themed, ...whole];
-}
-
-function settingOfTheme(theme: Theme, kind: OrderKind, ambiguousPolicy: 'review' | 'resend'): Setting {
-  const {
-    name,
-    allowance,
-    troubles,
-    requests,
-    decisions,
-    foreign = [],
-    isQuick,
-    takesTwoPeople,
-    isMarked,
-    refusesUnknown,
-    wasSentBefore,
-    namesAlone,
-    rejectsRepeated,
-    retryAfterMs = RETRY_AFTER_MS,
-  } = theme;
-  return calmSettingOf({
-    name: `${kind}, ${ambiguousPolicy}: ${name}`,
-    kind,
-    terms: {
-      ...(isQuick ? QUICK_TERMS : SHORT_TERMS),
-      ...(takesTwoPeople && TWO_PEOPLE),
-      ambiguousPolicy,
-    },
-    allowance,
-    troubles: new Set(troubles),
-    requests: new Set(requests),
-    decisions: new Set(decisions),
-    foreign,
-    isMarked,
-    refusesUnknown,
-    wasSentBefore,
-    namesAlone,
-    rejectsRepeated,
-    retryAfterMs,
-  });
-}
+export const RETRY_AFTER_MS = 5 * MINUTE_MS;

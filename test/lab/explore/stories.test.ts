@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { runStory, StoryMismatch, variations } from '../../../lab/explore/run-story.js';
+import { variations } from '../../../lab/explore/run-stories.js';
+import { runStory, StoryMismatch } from '../../../lab/explore/run-story.js';
 import { randomStory } from '../../../lab/explore/stories.js';
 import { WorkflowVm } from '../../../lab/explore/workflow-vm.js';
 import { step } from '../../../src/payments/machine/machine.js';
