@@ -1,5 +1,6 @@
-# The product's image: api (the default), worker, desk and codec server differ by their command alone, and so does the records' tool. The sandbox has a target of its own.
-# glibc and not musl: Temporal's core is a native library built against it.
+# The product's image: api (the default), worker, desk and codec server differ by their command alone, and so does the
+# records' tool. The sandbox has a target of its own. glibc and not musl: Temporal's core is a native library built
+# against it.
 FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
@@ -40,5 +41,6 @@ CMD ["node", "build/sandbox/main.js"]
 FROM base AS product
 COPY --from=build /app/lib lib
 COPY deploy/worker-health.js deploy/
-# Node is process 1 and gets the signals: each process stops by itself on SIGTERM: within ten seconds, and a worker within its WORKER_SHUTDOWN_GRACE.
+# Node is process 1 and gets the signals: each process stops by itself on SIGTERM: within ten seconds, and a worker
+# within its WORKER_SHUTDOWN_GRACE.
 CMD ["node", "lib/server.js"]

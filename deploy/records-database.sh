@@ -1,6 +1,7 @@
 #!/bin/sh
-# Creates the database of the records, and the role that owns it, with RECORDS_PASSWORD. What is there already is left as it
-# is, but for the password, so that this runs at every start. PGHOST, PGUSER and PGPASSWORD say where, and as whom.
+# Creates the database of the records, and the role that owns it, with RECORDS_PASSWORD. What is there already is left
+# as it is, but for the password, so that this runs at every start. PGHOST, PGUSER and PGPASSWORD say where, and as
+# whom.
 #
 # The API and the workers come with a role of their own: nobody who takes one of them over gets at Temporal's databases.
 set -eu

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Creates Temporal's two databases in PostgreSQL, and brings Temporal's schemas up to the version of these tools. What is there
-# already is left as it is, so that this runs at every start. SQL_HOST, SQL_USER and SQL_PASSWORD say where.
+# Creates Temporal's two databases in PostgreSQL, and brings Temporal's schemas up to the version of these tools. What
+# is there already is left as it is, so that this runs at every start. SQL_HOST, SQL_USER and SQL_PASSWORD say where.
 set -eu
 export SQL_PLUGIN=postgres12_pgx SQL_PORT="${SQL_PORT:-5432}"
 

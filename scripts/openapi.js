@@ -1,4 +1,7 @@
-/* Writes docs/openapi.json, the OpenAPI document of the routes in lib/, and client/schemas.ts, the types of its schemas. */
+/*
+ * Writes docs/openapi.json, the OpenAPI document of the routes in lib/, and client/schemas.ts, the types of its
+ * schemas.
+ */
 import './supported-node.js';
 
 import { writeFile } from 'node:fs/promises';

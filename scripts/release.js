@@ -1,7 +1,8 @@
 /*
- * Prepares a release, and publishes nothing: `npm run release -- 0.1.0`, from a clean tree. It leaves in release/0.1.0/ the
- * client's npm package, the context of the images (`docker build - <FILE`), the chart, the list of production's packages,
- * the notes out of the changelog, and the digests of these; each is checked first, as who gets it would use it.
+ * Prepares a release, and publishes nothing: `npm run release -- 0.1.0`, from a clean tree. It leaves in release/0.1.0/
+ * the client's npm package, the context of the images (`docker build - <FILE`), the chart, the list of production's
+ * packages, the notes out of the changelog, and the digests of these; each is checked first, as who gets it would use
+ * it.
  */
 import './supported-node.js';
 

@@ -8,7 +8,9 @@ import { Started, type System, type SystemContext } from './system.js';
 const TASK_QUEUE = 'payments';
 const STOP_GRACE_MS = 10_000;
 
-/** The flow as Temporal's samples would write it, on the same embedded Temporal, with the same settings of the worker. */
+/**
+ * The flow as Temporal's samples would write it, on the same embedded Temporal, with the same settings of the worker.
+ */
 export const temporalTextbook: System = {
   name: 'temporal-textbook',
   missing: async () => undefined,
@@ -16,7 +18,10 @@ export const temporalTextbook: System = {
   start: (context) => startTemporal(context, 'textbook'),
 };
 
-/** The least that a payment costs on the same Temporal, without the call stacks that the SDK keeps and Sanaga's worker doesn't. */
+/**
+ * The least that a payment costs on the same Temporal, without the call stacks that the SDK keeps and Sanaga's worker
+ * doesn't.
+ */
 export const temporalFloor: System = {
   name: 'temporal-floor',
   missing: async () => undefined,

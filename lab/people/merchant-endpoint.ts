@@ -151,7 +151,10 @@ function anyFault(random: SeededRandom): MerchantFault | undefined {
   ]);
 }
 
-/** Answers 200 with a body that ends only when the sender hangs up, or at last by itself: the status alone acknowledges the notification. */
+/**
+ * Answers 200 with a body that ends only when the sender hangs up, or at last by itself: the status alone acknowledges
+ * the notification.
+ */
 async function answerWithoutEnd(response: ServerResponse): Promise<void> {
   response.writeHead(200);
   const end = performance.now() + ENDLESS_MS;

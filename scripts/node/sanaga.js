@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /*
- * The command `sanaga`, which npm links into node_modules/.bin. If it were a command of the project itself, npx would read all of
- * node_modules first, which takes a second.
+ * The command `sanaga`, which npm links into node_modules/.bin. If it were a command of the project itself, npx would
+ * read all of node_modules first, which takes a second.
  */
 import { existsSync } from 'node:fs';
 

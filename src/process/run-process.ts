@@ -4,8 +4,8 @@ import type { Logger } from 'pino';
 import { ConfigError } from '../settings/config-error.js';
 
 /*
- * What all processes share: signals stop them or have them read settings again, wrong settings are reported, and the exit
- * code shows how they ended.
+ * What all processes share: signals stop them or have them read settings again, wrong settings are reported, and the
+ * exit code shows how they ended.
  */
 
 /** How long a process may take to end by itself once its main function has ended, in ms. */

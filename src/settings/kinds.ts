@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { MINIMUM_AMOUNT } from '../payments/words/limits.js';
 
 /*
- * The kinds of setting. Each parses the text of one setting, and its message says what the text must be. It never quotes
- * a text that may be a secret.
+ * The kinds of setting. Each parses the text of one setting, and its message says what the text must be. It never
+ * quotes a text that may be a secret.
  */
 
 const DURATION = /^\d{1,9}(\.\d{1,3})?(ms|s|m|h|d)$/;

@@ -24,7 +24,8 @@ export type Config<P extends Part> = z.infer<(typeof schemas)[P]>;
 /**
  * Reads the settings of one process from the environment.
  *
- * @param onGap is told why nobody could complete a decision that takes two people, where the caller goes on all the same
+ * @param onGap is told why nobody could complete a decision that takes two people, where the caller goes on all the
+ * same
  * @throws {ConfigError} with one line for each setting that is missing or wrong.
  * @example readConfig('worker', process.env).PROVIDER_TIMEOUT // 15000
  */

@@ -12,9 +12,9 @@ import { OF_ENDED } from './messages.js';
 import type { Read, Reader } from './schemas.js';
 
 /*
- * Every message that a workflow takes, and every input that it begins with, comes through here: whoever reaches Temporal can send
- * anything under any name. What isn't what Sanaga sends changes nothing, and never fails a workflow task, which would be tried
- * again for ever.
+ * Every message that a workflow takes, and every input that it begins with, comes through here: whoever reaches
+ * Temporal can send anything under any name. What isn't what Sanaga sends changes nothing, and never fails a workflow
+ * task, which would be tried again for ever.
  */
 
 /** The type of the ApplicationFailure that a message or an input is refused with that isn't what Sanaga sends. */
@@ -70,8 +70,9 @@ export function readInput<Input>(read: Reader<Input>, given: unknown): Input {
 }
 
 /**
- * The error for an input that Sanaga doesn't start a workflow with. A first run ends by it, before it has done anything. In a run that
- * goes on with another's work, the workflow task fails: what that run has left is nowhere else, and waits for a worker that can read it.
+ * The error for an input that Sanaga doesn't start a workflow with. A first run ends by it, before it has done
+ * anything. In a run that goes on with another's work, the workflow task fails: what that run has left is nowhere else,
+ * and waits for a worker that can read it.
  */
 export function wrongInput(problem: string): Error {
   if (isContinued()) return new Error(`what the run before has left can't be read: ${problem}`);

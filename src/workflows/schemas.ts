@@ -23,11 +23,14 @@ import type {
 } from './messages.js';
 
 /*
- * Readers of the messages, inputs, results and carried states of workflows. Temporal's command line and Web UI let anybody send a
- * workflow anything, and a workflow that fails over it fails at each try, for ever.
+ * Readers of the messages, inputs, results and carried states of workflows. Temporal's command line and Web UI let
+ * anybody send a workflow anything, and a workflow that fails over it fails at each try, for ever.
  */
 
-/** Reads a value of unknown origin; `what` names it in the problem. Fields that it doesn't know stay: another version may need them. */
+/**
+ * Reads a value of unknown origin; `what` names it in the problem. Fields that it doesn't know stay: another version
+ * may need them.
+ */
 export type Reader<T> = (value: unknown, what: string) => Read<T>;
 
 /** `problem` says where a value isn't what it should be, and never what it is: that may be somebody's phone number. */

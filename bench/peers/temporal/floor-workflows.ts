@@ -9,8 +9,8 @@ const { paymentStatus, notifyMerchant } = proxyLocalActivities<typeof activities
 const providerNotified = defineSignal('providerNotified');
 
 /**
- * The least that sees a payment link through: it waits for the provider's notification, asks for the status and notifies the
- * merchant, in one workflow task.
+ * The least that sees a payment link through: it waits for the provider's notification, asks for the status and
+ * notifies the merchant, in one workflow task.
  */
 export async function payment(order: Order, { transId }: Link): Promise<Transaction['status']> {
   let isNotified = false;

@@ -14,7 +14,10 @@ for (const file of await readdir(sources, { recursive: true })) {
 
 /** A change to one file of src/payments that switches a rule off. */
 export interface Change {
-  /** Tokens that are in all of the files exactly once. White space, line breaks, comments and trailing commas don't matter. */
+  /**
+   * Tokens that are in all of the files exactly once. White space, line breaks, comments and trailing commas don't
+   * matter.
+   */
   readonly find: string;
   readonly replace: string;
 }
