@@ -136,7 +136,9 @@ async function soak({ process, running, folder, options, machine, context }: Soa
   return { ...whole, failed };
 }
 
-/** Warms the system up. @returns the payments a second to make: those asked for, or a share of the most, measured here */
+/**
+ * Warms the system up. @returns the payments a second to make: those asked for, or a share of the most, measured here
+ */
 async function rateOf(process: LoadProcess, running: RunningSystem, { rate, minutes }: SoakOptions) {
   const payments = rate === undefined ? LIMIT_LOAD.payments : Math.ceil(rate * minutes * 60);
   await warmUp(process, running.target, 'soak', [{ ...LIMIT_LOAD, payments }], { repeatsRefused: true });
