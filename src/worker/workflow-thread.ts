@@ -1,24 +1,18 @@
 /*
- * A thread that runs workflows: the SDK's own program, but for two things that cost more CPU time than the workflows,
- * and that no option of the SDK turns off. `workflow-threads.ts` starts it.
+ * A thread that runs workflows: the SDK's own program without two of its precautions, which no option turns off. They take a paid
+ * link's workflow from 1.5 to 5.5 ms of CPU time (docs/decisions/0030). `workflow-threads.ts` starts it.
  */
 import { Script } from 'node:vm';
 import { BaseVMWorkflow, globalHandlers } from '@temporalio/worker/lib/workflow/vm-shared.js';
 
-// The SDK takes a stack trace of every promise, for the Web UI's "Call Stack" tab. Stack traces of errors stay as they
-// are.
-globalHandlers.install();
-const { prepareStackTrace } = Error;
-globalHandlers.uninstall();
-Error.prepareStackTrace = prepareStackTrace;
-globalHandlers.installed = true;
-globalHandlers.promiseHookInstalled = false;
+// A stack trace of every promise, for the Web UI's "Call Stack" tab. Stack traces of errors stay.
+Object.assign(globalHandlers, { setPromiseHook: () => undefined });
 
 /** How long a workflow may compute without waiting for anything, in ms: what the SDK allows each of its calls. */
 const ACTIVATION_LIMIT_MS = 5_000;
 
-// The SDK gives each of its calls into a workflow, some four an activation, a time limit, which takes a thread each
-// time. Here the whole activation has one: all of it happens before its first wait.
+// A time limit for each call into a workflow, some four an activation: each limit takes a thread. Here the activation has one, since
+// all of it happens before its first wait.
 const limited = new Script('runActivation()');
 const { activate } = BaseVMWorkflow.prototype;
 BaseVMWorkflow.prototype.activate = function (activation): ReturnType<typeof activate> {

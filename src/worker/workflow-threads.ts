@@ -10,8 +10,8 @@ import type { WorkflowBundleWithSourceMapAndFilename } from '@temporalio/worker/
 const PROGRAM = new URL(`./workflow-thread${extname(import.meta.url)}`, import.meta.url);
 
 /**
- * The SDK's worker, with threads of our own, which run workflows for less than half of the CPU time. In exchange,
- * nobody can see where a workflow's code waits: the "Call Stack" tab of Temporal's Web UI says that it isn't enabled.
+ * The SDK's worker with a thread of our own, which runs workflows for a third of the CPU time. In exchange, nobody can see where a
+ * workflow's code waits: the "Call Stack" tab of Temporal's Web UI says that it isn't enabled.
  */
 export class LeanWorker extends Worker {
   protected static override async createWorkflowCreator(
@@ -21,10 +21,7 @@ export class LeanWorker extends Worker {
   ): Promise<WorkflowCreator> {
     // With TEMPORAL_DEBUG, workflows run in the main thread, where debuggers find them.
     if (options.debugMode) return await Worker.createWorkflowCreator(workflowBundle, options, logger);
-    const threads = Array.from(
-      { length: options.workflowThreadPoolSize },
-      () => new WorkflowThread(new Thread(PROGRAM), logger),
-    );
+    const thread = new WorkflowThread(new Thread(PROGRAM), logger);
     const start = {
       type: 'init',
       workflowBundle,
@@ -35,16 +32,15 @@ export class LeanWorker extends Worker {
       hasPatchActivationCallback: false,
     } as const;
     // @ts-expect-error: the SDK declares its time limit as a number, but hands it to node:vm, which takes none, too.
-    await Promise.all(threads.map((thread) => thread.send(start)));
-    return new ThreadedVMWorkflowCreator(threads);
+    await thread.send(start);
+    return new ThreadedVMWorkflowCreator([thread]);
   }
 }
 
 class WorkflowThread extends WorkerThreadClient {
   /**
-   * Ends the thread. The SDK first asks its sandbox, which refuses, now and then, when the last call went into a
-   * workflow that the worker hadn't yet dropped from its cache. Everything of the worker has ended by then, so the
-   * thread ends in either case.
+   * Ends the thread. The SDK first asks its sandbox, which refuses when the last call went into a workflow that the worker hadn't
+   * yet dropped from its cache. The rest of the worker has ended by then, so the thread is ended all the same.
    */
   override async destroy(): Promise<void> {
     try {
