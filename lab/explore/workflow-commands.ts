@@ -87,7 +87,9 @@ export function activityAct(payment: PaymentState, todo: Exclude<Todo, { kind: '
     case 'askStatus':
       return ['local', 'paymentStatus', asking, serviceOf(order), todo.transId, now];
     case 'expire':
-      return ['local', 'expirePay', asking, todo.transId, ...(todo.isUnissued ? [FIRST_RUN_ID] : [])];
+      return todo.isUnissued
+        ? ['local', 'expireUnissued', asking, todo.transId, FIRST_RUN_ID]
+        : ['local', 'expirePay', asking, todo.transId];
     case 'checkReset':
       return ['local', 'mayHaveBeenReset', asking, FIRST_RUN_ID];
     case 'deliver':

@@ -60,6 +60,7 @@ export class WorkflowVm {
       'payOut',
       'paymentStatus',
       'expirePay',
+      'expireUnissued',
       'lookUp',
       'mayHaveBeenReset',
       'notifyMerchant',

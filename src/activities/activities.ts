@@ -109,16 +109,17 @@ export function createActivities({ providers, merchant, restoredAt }: ActivityDe
       return statusLimit.ask(transId, now, () => providers[service].paymentStatus(transId, limit));
     },
 
+    expirePay: (transId: TransId): Promise<ExpiryAnswer> => providers.collection.expirePay(transId, callLimit()),
+
     /**
-     * @param firstRunId given for a link that nobody was given, as far as the asking run knows: the payment's first
-     *   run, which knows that for certain. It has no activity of its own, for payments that are under way have asked by
-     *   this one.
+     * Expires a link that nobody was given, for all that the asking run knows.
+     *
+     * @param firstRunId the payment's first run, which knows that for certain
      */
-    async expirePay(transId: TransId, firstRunId?: string): Promise<ExpiryAnswer> {
+    async expireUnissued(transId: TransId, firstRunId: string): Promise<ExpiryAnswer> {
       const limit = callLimit();
-      const isChecked = firstRunId !== undefined && !knowsAll(firstRunId);
-      const mayBeGiven = isChecked && (await mayHaveBeenReset(restoredAt));
-      return mayBeGiven ? { kind: 'mayBeGiven' } : await providers.collection.expirePay(transId, limit);
+      if (!knowsAll(firstRunId) && (await mayHaveBeenReset(restoredAt))) return { kind: 'mayBeGiven' };
+      return await providers.collection.expirePay(transId, limit);
     },
 
     /**

@@ -89,6 +89,12 @@ export function activityCalls(terms: PaymentTerms) {
     );
   };
 
+  /** The machine has nothing else expired. If it did, the workflow task would fail and be tried again, and nothing be lost. */
+  const expiring = ({ kind }: PaymentOrder): LocalActivities => {
+    if (kind !== 'link') throw new Error('only a payment link can be expired');
+    return question('Expire the link');
+  };
+
   /** Whether an earlier run may have sent what this one has not. */
   const mayHaveBeenReset = (): Promise<boolean> =>
     unlessDenied(
@@ -121,10 +127,11 @@ export function activityCalls(terms: PaymentTerms) {
 
     askStatus: (order: PaymentOrder, transId: TransId): Promise<StatusAnswer> =>
       answer(question('Ask the provider for the status').paymentStatus(serviceOf(order), transId, Date.now())),
-    expireLink: (transId: TransId): Promise<ExpiryAnswer> => answer(question('Expire the link').expirePay(transId)),
+    expireLink: (order: PaymentOrder, transId: TransId): Promise<ExpiryAnswer> =>
+      answer(expiring(order).expirePay(transId)),
     /** Expires a link that nobody was given, for all that this run knows. */
-    expireUnissued: (transId: TransId): Promise<ExpiryAnswer> =>
-      answer(question('Expire the link').expirePay(transId, workflowInfo().firstExecutionRunId)),
+    expireUnissued: (order: PaymentOrder, transId: TransId): Promise<ExpiryAnswer> =>
+      answer(expiring(order).expireUnissued(transId, workflowInfo().firstExecutionRunId)),
     lookUp,
 
     /**

@@ -6,36 +6,22 @@ import {
   condition,
   log,
   makeContinueAsNewFunc,
-  setCurrentDetails,
   sleep,
-  upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { MerchantNotification } from '../activities/merchant.js';
 import type { PaymentEvent, RequestEvent } from '../payments/machine/events.js';
 import { step } from '../payments/machine/machine.js';
-import { type DeliveryOutcome, hasGivenUp, notificationId } from '../payments/machine/notification.js';
-import type { Todo } from '../payments/machine/plan.js';
-import { lookableAt, looked, waitsForBudget } from '../payments/machine/plan.js';
+import { notificationId } from '../payments/machine/notification.js';
+import { type Todo, waitsForBudget } from '../payments/machine/plan.js';
 import type { Refusal, Reply } from '../payments/machine/replies.js';
 import { objectionTo } from '../payments/machine/requests.js';
 import { type SentIf, sentIf } from '../payments/machine/sending.js';
-import { describePayment } from '../payments/views/describe-payment.js';
-import { decisionsIn } from '../payments/views/occurrences.js';
 import { recordStep } from '../payments/views/timeline.js';
 import { EMPTY_TIMELINE, type Timeline } from '../payments/views/timeline-entry.js';
-import { amountPaidOf, forMerchant, toPayment } from '../payments/views/to-payment.js';
-import type { ExpiryAnswer, InitiationOutcome, ListAnswer, StatusAnswer } from '../payments/words/outcome.js';
-import type { TransId } from '../payments/words/payment-id.js';
-import {
-  isFinalPayment,
-  openPayment,
-  type PaymentState,
-  rejectionOf,
-  statusOf,
-  transIdOf,
-} from '../payments/words/payment-state.js';
-import { paymentSearchAttributes } from '../temporal/search-attributes.js';
+import { forMerchant, toPayment } from '../payments/views/to-payment.js';
+import type { InitiationOutcome } from '../payments/words/outcome.js';
+import { isFinalPayment, type PaymentState, rejectionOf, transIdOf } from '../payments/words/payment-state.js';
 import { type ActivityCalls, activityCalls } from './activity-calls.js';
 import { type Argument, onQuery, onSignal, onUpdate } from './handlers.js';
 import {
@@ -50,7 +36,6 @@ import {
   type PaymentInput,
   type PaymentResult,
   type PaymentWorkflowType,
-  type ProviderView,
   paymentQuery,
   type RefusalDetails,
   recheckUpdate,
@@ -62,7 +47,8 @@ import {
   startState,
   timelineQuery,
 } from './messages.js';
-import { countAmbiguous, countBudgetWait, countChange, countCreated, countGivenUp } from './metrics.js';
+import { countAmbiguous, countBudgetWait } from './metrics.js';
+import { ProviderLooks } from './provider-looks.js';
 import {
   hint,
   initiationRequest,
@@ -74,22 +60,13 @@ import {
   request,
   resolution,
 } from './schemas.js';
+import { merchantOf, showBeginning, showChange, showGivenUp } from './show-payment.js';
 
 /** Events of history after which a new run takes over, well below the 2,000 that a run may have. */
 const HISTORY_LIMIT = 1_500;
 
 /** Characters of the words beside a timer: with the encryption they stay below the 400 bytes that Temporal takes. */
 const MAX_SUMMARY_LENGTH = 100;
-
-/** The steps of a kind of payment. */
-export interface PaymentSteps {
-  readonly send: (when: SentIf) => Promise<InitiationOutcome>;
-  readonly lookUp: () => Promise<ListAnswer>;
-  readonly askStatus: (transId: TransId) => Promise<StatusAnswer>;
-  readonly expire: (transId: TransId) => Promise<ExpiryAnswer>;
-  /** Expires a link that nobody was given. */
-  readonly expireUnissued: (transId: TransId) => Promise<ExpiryAnswer>;
-}
 
 /**
  * Runs a payment from its present state to its end: every notification was delivered or given up, and nothing is left
@@ -98,12 +75,12 @@ export interface PaymentSteps {
  * A request to cancel the workflow has no effect, because a request for money can't be taken back. A link is ended with
  * the API's expire.
  */
-export function runPayment(
-  input: PaymentInput,
-  stepsOf: (provider: ActivityCalls) => PaymentSteps,
-): Promise<EndedPayment> {
-  return CancellationScope.nonCancellable(() => new Interpreter(input, stepsOf).run());
+export function runPayment(input: PaymentInput, send: Send): Promise<EndedPayment> {
+  return CancellationScope.nonCancellable(() => new Interpreter(input, send).run());
 }
+
+/** Sends a payment to the provider, as its kind is sent. */
+type Send = (provider: ActivityCalls, when: SentIf) => Promise<InitiationOutcome>;
 
 /** A request without its number, which the interpreter adds. */
 type Request = RequestEvent extends infer Event ? (Event extends RequestEvent ? Omit<Event, 'request'> : never) : never;
@@ -116,41 +93,37 @@ class Interpreter {
   private payment: PaymentState;
   /** Beside the state, which it has no influence on. */
   private timeline: Timeline;
-  private readonly calls: ActivityCalls;
-  private readonly steps: PaymentSteps;
+  private readonly provider: ActivityCalls;
   private readonly inbox: PaymentEvent[] = [];
   private readonly replies = new Map<number, Reply>();
-  /** Operators who look, and wait for what is seen. */
-  private readonly lookers: ((view: ProviderView) => void)[] = [];
-  /** The latest status that was seen. */
-  private seen: ProviderView['status'];
+  private readonly looks: ProviderLooks;
   private requests = 0;
   private isHandingOver = false;
   private timer: { readonly until: number; readonly scope: CancellationScope; isOver: boolean } | undefined;
 
   constructor(
     private readonly input: PaymentInput,
-    stepsOf: (provider: ActivityCalls) => PaymentSteps,
+    private readonly send: Send,
   ) {
     // A payment whose link was made before may begin long after its start, when there is something to do.
     const startedAt = input.requested === undefined ? Date.now() : workflowInfo().startTime.getTime();
     const { state, timeline = EMPTY_TIMELINE } = startState(input, startedAt);
     this.payment = state;
     this.timeline = timeline;
-    this.calls = activityCalls(input.terms);
-    this.steps = stepsOf(this.calls);
+    this.provider = activityCalls(input.terms);
+    this.looks = new ProviderLooks(this.provider);
     this.setHandlers();
   }
 
   async run(): Promise<EndedPayment> {
-    if (isFirstRun()) this.announceBeginning();
+    if (isFirstRun()) showBeginning(this.input, this.payment);
     let todo = this.take({ kind: 'begin' });
     for (;;) {
       const message = this.inbox.shift();
       if (message !== undefined) {
         todo = this.take(await this.checked(message));
-      } else if (this.lookers.length > 0 && (todo.kind === 'wait' || todo.kind === 'end')) {
-        await this.look();
+      } else if (this.looks.areWaiting && (todo.kind === 'wait' || todo.kind === 'end')) {
+        this.payment = await this.looks.answer(this.payment);
         todo = this.take({ kind: 'time' });
       } else if (todo.kind === 'wait') {
         await (this.isLong && this.payment.delivering === undefined ? this.handOver() : this.wait(todo));
@@ -160,7 +133,7 @@ class Interpreter {
         await condition(() => this.isCalled || allHandlersFinished());
         if (!this.isCalled) return this.ended();
       } else {
-        todo = this.take(await this.ask(todo));
+        todo = this.take(await this.perform(todo));
       }
     }
   }
@@ -169,7 +142,7 @@ class Interpreter {
   private async checked(message: PaymentEvent): Promise<PaymentEvent> {
     const isWithdrawal = message.kind === 'expire' && this.payment.phase.kind === 'waiting';
     return isWithdrawal
-      ? { ...message, mayHaveBeenSent: await this.calls.mayHaveBeenSent(this.payment.order) }
+      ? { ...message, mayHaveBeenSent: await this.provider.mayHaveBeenSent(this.payment.order) }
       : message;
   }
 
@@ -181,9 +154,9 @@ class Interpreter {
     this.payment = payment;
     this.timeline = recordStep(this.timeline, { before, event, after: payment, replies }, now);
     for (const reply of replies) this.replies.set(reply.request, reply);
-    if (event.kind === 'status') this.see(event.transId, event.answer);
-    this.show(before);
-    if (event.kind === 'delivered') this.reportGivenUp(event.number);
+    if (event.kind === 'status') this.looks.see(event.transId, event.answer);
+    showChange(before, payment);
+    if (event.kind === 'delivered') showGivenUp(payment, event.number);
     if (todo.kind !== 'deliver') return todo;
     // Started at once: a message that waits in the inbox must not come first.
     void this.deliver(todo);
@@ -191,23 +164,27 @@ class Interpreter {
   }
 
   /** Does what the machine asks for, and returns the answer as an event. */
-  private async ask(todo: Exclude<Todo, { kind: 'wait' | 'end' | 'deliver' }>): Promise<PaymentEvent> {
+  private async perform(todo: Exclude<Todo, { kind: 'wait' | 'end' | 'deliver' }>): Promise<PaymentEvent> {
+    const { order } = this.payment;
     switch (todo.kind) {
-      case 'send':
-        return { kind: 'sent', outcome: this.counted(await this.steps.send(sentIf(this.payment))) };
+      case 'send': {
+        const outcome = await this.send(this.provider, sentIf(this.payment));
+        if (outcome.kind === 'ambiguous') countAmbiguous(this.payment);
+        return { kind: 'sent', outcome };
+      }
       case 'lookUp':
-        return { kind: 'listed', answer: await this.steps.lookUp() };
+        return { kind: 'listed', answer: await this.provider.lookUp(order) };
       case 'askStatus': {
         const { transId, isClaim } = todo;
-        return { kind: 'status', transId, isClaim, answer: await this.steps.askStatus(transId) };
+        return { kind: 'status', transId, isClaim, answer: await this.provider.askStatus(order, transId) };
       }
       case 'expire': {
         const { transId, isUnissued } = todo;
-        const answer = isUnissued ? this.steps.expireUnissued(transId) : this.steps.expire(transId);
+        const answer = isUnissued ? this.provider.expireUnissued(order, transId) : this.provider.expireLink(order, transId);
         return { kind: 'expired', transId, answer: await answer };
       }
       case 'checkReset':
-        return { kind: 'resetChecked', mayBeReset: await this.calls.mayHaveBeenReset() };
+        return { kind: 'resetChecked', mayBeReset: await this.provider.mayHaveBeenReset() };
     }
   }
 
@@ -216,81 +193,10 @@ class Interpreter {
    * it: Temporal hands an activity out only once it has committed the workflow task that asks for it.
    */
   private async deliver({ number, at, tries }: Extract<Todo, { kind: 'deliver' }>): Promise<void> {
-    const outcome = await this.calls.notify(this.compose(number), tries);
-    this.inbox.push({ kind: 'delivered', number, at, outcome: this.reported(number, outcome) });
-  }
-
-  /** Asks what the provider shows, for those who look, when nothing else is to be done. */
-  private async look(): Promise<void> {
-    const lookers = this.lookers.splice(0);
-    const list = { answer: await this.listForLook(), at: Date.now() };
-    this.payment = looked(this.payment, list.answer, list.at);
-    const transId = transIdOf(this.payment);
-    const status = transId && (await this.statusForLook(transId));
-    for (const reply of lookers) reply({ list, status });
-  }
-
-  private async listForLook(): Promise<ListAnswer> {
-    const pauseMs = (this.payment.quietUntil ?? 0) - Date.now();
-    return pauseMs > 0 ? { kind: 'throttled', retryAfterMs: pauseMs, isOurs: true } : await this.steps.lookUp();
-  }
-
-  private async statusForLook(transId: TransId): Promise<ProviderView['status']> {
-    const now = Date.now();
-    const freeAt = lookableAt(this.payment, transId, now);
-    if (freeAt > now) {
-      if (this.seen?.transId === transId) return this.seen;
-      return { transId, answer: { kind: 'throttled', retryAfterMs: freeAt - now, isOurs: true }, at: now };
-    }
-    const answer = await this.steps.askStatus(transId);
-    this.payment = looked(this.payment, answer, Date.now(), transId);
-    this.see(transId, answer);
-    return { transId, answer, at: Date.now() };
-  }
-
-  private see(transId: TransId, answer: StatusAnswer): void {
-    if (answer.kind === 'found' || answer.kind === 'unknown') this.seen = { transId, answer, at: Date.now() };
-  }
-
-  private counted(outcome: InitiationOutcome): InitiationOutcome {
-    if (outcome.kind === 'ambiguous') countAmbiguous(this.payment);
-    return outcome;
-  }
-
-  private reported(number: number, outcome: DeliveryOutcome): DeliveryOutcome {
-    if (outcome.kind === 'failed') {
+    const outcome = await this.provider.notify(merchantNotification(this.payment, number), tries);
+    if (outcome.kind === 'failed')
       log.warn('the merchant has not taken a notification', { number, reason: outcome.reason });
-    }
-    return outcome;
-  }
-
-  /** Logs a notification that won't reach the merchant unless an operator sends it again. */
-  private reportGivenUp(number: number): void {
-    const delivery = this.payment.notifications.find((one) => one.number === number)?.delivery;
-    if (delivery?.kind !== 'abandoned') return;
-    countGivenUp();
-    log.error('a notification was given up: the merchant has not taken it for three days', {
-      number,
-      reason: delivery.lastError,
-    });
-  }
-
-  /** The notification, with the payment as it is at this moment. */
-  private compose(number: number): MerchantNotification {
-    const notification = this.payment.notifications.find((one) => one.number === number);
-    if (notification === undefined) throw new Error(`the payment has no notification ${number}`);
-    const { type, at, delivery } = notification;
-    const payment = forMerchant(toPayment(this.payment));
-    const takenBy = delivery.kind === 'due' ? delivery.takenBy : undefined;
-    const merchant = merchantOf();
-    return {
-      id: notificationId(payment.id, notification),
-      type,
-      timestamp: new Date(at).toISOString(),
-      ...(merchant !== undefined && { merchant }),
-      payment,
-      ...(takenBy && { takenBy }),
-    };
+    this.inbox.push({ kind: 'delivered', number, at, outcome });
   }
 
   /**
@@ -354,74 +260,6 @@ class Interpreter {
     return { v: 1, ...this.result(), state: this.payment, timeline: this.timeline };
   }
 
-  /** Updates what operators and lists see of the payment: search attributes, current details and the log. */
-  private show(before: PaymentState): void {
-    const [status, transId] = [statusOf(this.payment), transIdOf(this.payment)];
-    const isFinal = isFinalPayment(this.payment);
-    const isNewStatus = status !== statusOf(before);
-    const isNewTransaction = transId !== undefined && transId !== transIdOf(before);
-    // From then on, the index knows that its merchant was to be notified of something, whatever status comes next.
-    const isNotified = isNewStatus && (status === 'REVIEW' || status === 'FAILED');
-    if (isNewStatus || isNewTransaction) {
-      const amountPaid = amountPaidOf(this.payment);
-      upsertSearchAttributes([
-        ...(isNewStatus ? [{ key: paymentSearchAttributes.status, value: status }] : []),
-        ...(isFinal !== isFinalPayment(before) || isNotified
-          ? [{ key: paymentSearchAttributes.final, value: isFinal }]
-          : []),
-        ...(isNewTransaction ? [{ key: paymentSearchAttributes.transId, value: transId }] : []),
-        // Of an outcome before a review, another amount may be there.
-        ...(status === 'SUCCESSFUL' && (amountPaid !== undefined || this.payment.reviews > 0)
-          ? [{ key: paymentSearchAttributes.amountPaid, value: amountPaid ?? null }]
-          : []),
-      ]);
-    }
-    const isGivenUp = hasGivenUp(this.payment.notifications);
-    if (isGivenUp !== hasGivenUp(before.notifications))
-      upsertSearchAttributes([{ key: paymentSearchAttributes.givenUp, value: isGivenUp || null }]);
-    this.announce(before);
-    setCurrentDetails(describePayment(this.payment));
-  }
-
-  /** Logs and counts what has changed. */
-  private announce(before: PaymentState): void {
-    for (const { type, ...facts } of decisionsIn(before, this.payment)) log.info(DECISIONS[type], facts);
-    const [from, to] = [statusOf(before), statusOf(this.payment)];
-    const transId = transIdOf(this.payment);
-    if (from !== to || (transId !== undefined && transId !== transIdOf(before))) this.report(from, to);
-    countChange(before, this.payment);
-  }
-
-  /** Counts a new payment, and what has come of the request for its link, if the API has sent that. */
-  private announceBeginning(): void {
-    const { order, terms, requested } = this.input;
-    const opened = openPayment(order, terms, this.payment.createdAt);
-    countCreated(opened);
-    if (requested?.outcome.kind === 'ambiguous') countAmbiguous(opened);
-    this.announce(opened);
-  }
-
-  private report(from: string, to: string): void {
-    const { kind, amount, transId, reason, failureCode, review } = toPayment(this.payment);
-    if (review !== undefined) {
-      const facts = {
-        from,
-        to,
-        review: review.number,
-        reason,
-        merchant: merchantOf(),
-        kind,
-        amount,
-        transId,
-      };
-      log.warn('a person has to decide the payment', facts);
-    } else if (from === to) {
-      log.info('the provider has taken the payment', { status: to, transId });
-    } else {
-      log.info('payment changed', { from, to, transId, failureCode });
-    }
-  }
-
   /** Each handler posts to the inbox, or waits for the payment to change; none calls the provider itself. */
   private setHandlers(): void {
     onQuery(paymentQuery, () => this.result());
@@ -450,9 +288,7 @@ class Interpreter {
         return this.result();
       }),
     );
-    onUpdate(lookUpdate, nothing, () =>
-      shielded(() => new Promise<ProviderView>((resolve) => this.lookers.push(resolve))),
-    );
+    onUpdate(lookUpdate, nothing, () => shielded(() => this.looks.look()));
     this.handleRequest(expireUpdate, request, ({ by }) => ({ kind: 'expire', by }));
     this.handleRequest(refreshUpdate, request, ({ by }) => ({ kind: 'refresh', by }));
     this.handleRequest(recheckUpdate, recheckRequest, ({ by }) => ({ kind: 'recheck', by }));
@@ -467,7 +303,7 @@ class Interpreter {
 
   /** Whether a message waits, or somebody who looks. */
   private get isCalled(): boolean {
-    return this.inbox.length > 0 || this.lookers.length > 0;
+    return this.inbox.length > 0 || this.looks.areWaiting;
   }
 
   /** Whether requests that wait for the outcome can be answered: nothing more of it is to come in this run. */
@@ -502,13 +338,6 @@ class Interpreter {
   }
 }
 
-/** What the log says of operators' decisions; who has decided what, and on which review, stands beside it. */
-const DECISIONS = {
-  decided: 'a decision is carried out',
-  decision_proposed: 'a decision waits for a second person',
-  decision_rejected: 'a decision was rejected or withdrawn',
-} as const;
-
 /** Whether the payment was created with this run: it goes on with no other's work. */
 function isFirstRun(): boolean {
   const { continuedFromExecutionRunId, workflowType } = workflowInfo();
@@ -516,12 +345,6 @@ function isFirstRun(): boolean {
 }
 
 const REOPENED: PaymentWorkflowType = 'reopenPayment';
-
-/** The name of the payment's merchant, which the API stores beside the workflow. */
-function merchantOf(): string | undefined {
-  const { owner } = workflowInfo().memo ?? {};
-  return typeof owner === 'string' ? owner : undefined;
-}
 
 /**
  * Runs a handler in a scope of its own: handlers run in the workflow's root scope, which a request to cancel cancels.
@@ -539,4 +362,22 @@ function refusal({
 }: Omit<Refusal, 'type'> & { readonly type: string }): ApplicationFailure {
   const details = force === undefined ? [] : [{ force, transactionAmount } satisfies RefusalDetails];
   return ApplicationFailure.create({ type, message: words, nonRetryable: true, details });
+}
+
+/** A notification of the payment's, with the payment as it is at this moment. */
+function merchantNotification(state: PaymentState, number: number): MerchantNotification {
+  const notification = state.notifications.find((one) => one.number === number);
+  if (notification === undefined) throw new Error(`the payment has no notification ${number}`);
+  const { type, at, delivery } = notification;
+  const payment = forMerchant(toPayment(state));
+  const takenBy = delivery.kind === 'due' ? delivery.takenBy : undefined;
+  const merchant = merchantOf();
+  return {
+    id: notificationId(payment.id, notification),
+    type,
+    timestamp: new Date(at).toISOString(),
+    ...(merchant !== undefined && { merchant }),
+    payment,
+    ...(takenBy && { takenBy }),
+  };
 }

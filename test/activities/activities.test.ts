@@ -158,7 +158,7 @@ describe('an activity that begins a payment', () => {
   ])('a link that nobody was given, as far as is known, is %s', async (_, firstRun, startedAs, kind) => {
     answer = { status: 200, body: { transId: 'T1', status: 'EXPIRED' } };
     const firstRunId = firstRun === 'this-run' ? RUN : firstRun;
-    const expiry = await run(() => activities.expirePay(transId('T1'), firstRunId), {
+    const expiry = await run(() => activities.expireUnissued(transId('T1'), firstRunId), {
       startedAs: async () => startedAs,
     });
     expect(expiry.kind).toBe(kind);
@@ -175,7 +175,7 @@ describe('an activity that begins a payment', () => {
   });
 
   it('a link of such a payment may have been given before, and is left alone', async () => {
-    const expiry = await run(() => restored.expirePay(transId('T1'), RUN));
+    const expiry = await run(() => restored.expireUnissued(transId('T1'), RUN));
     expect(expiry.kind).toBe('mayBeGiven');
     expect(await run(() => restored.mayHaveBeenReset(RUN))).toBe(true);
     expect(asked).toEqual([]);
