@@ -4,7 +4,7 @@ import { type NativeConnection, Runtime } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { createActivities } from './activities/activities.js';
-import { createMerchantNotifier } from './activities/merchant.js';
+import { createMerchantNotifier, type MerchantNotifier } from './activities/merchant.js';
 import { untilNamespaceIsReady } from './process/namespace.js';
 import { closeAll, orStopped, reloadOnHangUp, runProcess } from './process/run-process.js';
 import { createProviderServices, openRecords } from './process/services.js';
@@ -15,7 +15,7 @@ import { scheduleStatements } from './statements/schedule.js';
 import { createStatementSteps } from './statements/steps.js';
 import { createLogger } from './telemetry/logger.js';
 import { codecMetrics, createRegistry, type MetricsPage, providerMetrics, serveMetrics } from './telemetry/metrics.js';
-import { startTracing } from './telemetry/tracing.js';
+import { startTracing, type Tracing } from './telemetry/tracing.js';
 import {
   connectClient,
   connectWorker,
@@ -26,7 +26,7 @@ import {
 import { type Encryption, encryptionOf } from './temporal/encryption.js';
 import { loggingRuntime } from './worker/log.js';
 import { installMeasuredRuntime, measuredNotifier, paymentMetrics, startSdkCounters } from './worker/metrics.js';
-import { createPaymentWorker } from './worker/payment-worker.js';
+import { createPaymentWorker, type PaymentWorker } from './worker/payment-worker.js';
 
 /** The workflows, bundled when the project was built. */
 const WORKFLOW_BUNDLE = fileURLToPath(new URL('./workflow-bundle.js', import.meta.url));
@@ -54,6 +54,8 @@ await runProcess(async (stop) => {
   const config = readConfig('worker', process.env);
   const logger = createLogger('worker', config.LOG_LEVEL);
   const target = loadTemporalTarget(withTemporalApiKey(process.env));
+  const { namespace } = target;
+  const taskQueue = config.TEMPORAL_TASK_QUEUE;
   const registry = createRegistry();
   const measures = paymentMetrics(registry);
   const onCall = providerMetrics(registry);
@@ -64,50 +66,25 @@ await runProcess(async (stop) => {
     config.OTEL_TRACES_SAMPLER_ARG,
   );
 
-  let endpointsOf = endpoints(config);
-  if (config.MERCHANTS_FILE === undefined && config.MERCHANT_WEBHOOK_URL === undefined) {
-    logger.warn(
-      'neither MERCHANTS_FILE nor MERCHANT_WEBHOOK_URL is set: no merchant is notified of the payments that this worker runs',
-    );
-  }
-  reloadOnHangUp(
-    logger,
-    () => readConfig('worker', process.env),
-    (next) => {
-      endpointsOf = endpoints(next);
-      const merchants = next.MERCHANTS_FILE?.map(({ name }) => name);
-      logger.info({ merchants }, 'the merchants were read again');
-    },
-  );
-  const notifier = createMerchantNotifier({
-    endpointsOf: (name) => endpointsOf(name),
-    timeoutMs: config.MERCHANT_WEBHOOK_TIMEOUT,
-    allowPrivate: config.MERCHANT_WEBHOOK_ALLOW_PRIVATE,
-    slots: config.WORKER_MAX_CONCURRENT_ACTIVITIES,
-    headers: tracing?.headers,
-    onFault: (error, name) =>
-      logger.error({ err: error, merchant: name }, 'a notification could not be signed or sent'),
-  });
-  const merchant = measuredNotifier(notifier, registry);
+  const merchant = measuredNotifier(startNotifier(config, logger, tracing), registry);
   const orderSlots = config.WORKER_MAX_CONCURRENT_ACTIVITIES;
   const providers = createProviderServices(config, { onCall, orderSlots }, tracing);
   const page = await startRuntime(config.WORKER_METRICS_ADDRESS, registry, logger);
   const keeping = openKeeping(config, target, encryption, logger);
   let connection: NativeConnection | undefined;
   try {
-    startSdkCounters(Runtime.instance().metricMeter, target.namespace, config.TEMPORAL_TASK_QUEUE);
+    startSdkCounters(Runtime.instance().metricMeter, namespace, taskQueue);
     connection = await connectPatiently(target, logger, stop);
     if (connection === undefined) return;
-    await untilNamespaceIsReady({ connection, namespace: target.namespace, logger }, stop);
+    await untilNamespaceIsReady({ connection, namespace, logger }, stop);
     if (stop.aborted) return;
     const creating = createPaymentWorker({
       connection,
-      namespace: target.namespace,
-      taskQueue: config.TEMPORAL_TASK_QUEUE,
+      namespace,
+      taskQueue,
       encryption,
       activities: createActivities({ providers, merchant, restoredAt: config.TEMPORAL_RESTORED_AT }),
-      statementSteps:
-        keeping && createStatementSteps({ ...keeping, providers, taskQueue: config.TEMPORAL_TASK_QUEUE, logger }),
+      statementSteps: keeping && createStatementSteps({ ...keeping, providers, taskQueue, logger }),
       measures,
       tracing,
       workflowBundle: { codePath: WORKFLOW_BUNDLE },
@@ -126,22 +103,12 @@ await runProcess(async (stop) => {
     });
     const worker = await orStopped(creating, stop, CREATION_GRACE_MS);
     if (worker === undefined) return;
-    stop.addEventListener('abort', () => worker.shutdown(), { once: true });
-    // One that never runs would hold its threads and its connection for good.
-    if (stop.aborted) worker.shutdown();
-    logger.info({ taskQueue: config.TEMPORAL_TASK_QUEUE, namespace: target.namespace }, 'worker is running');
-    const ended = new AbortController();
-    const recording = keepRecords(keeping, config.TEMPORAL_TASK_QUEUE, logger, AbortSignal.any([stop, ended.signal]));
-    try {
-      const running = worker.run().then(() => 'ended');
-      if ((await orStopped(running, stop, config.WORKER_SHUTDOWN_GRACE + LEAVE_MS)) === undefined) {
-        logger.warn('the worker has stopped without taking its leave of Temporal, which does not answer');
-        // Its workers hold it still, so that it can't be closed.
-        connection = undefined;
-      }
-    } finally {
-      ended.abort();
-      await recording;
+    logger.info({ taskQueue, namespace }, 'worker is running');
+    const record = (ended: AbortSignal) => keepRecords(keeping, taskQueue, logger, ended);
+    if (!(await runWorker(worker, record, config.WORKER_SHUTDOWN_GRACE + LEAVE_MS, stop))) {
+      logger.warn('the worker has stopped without taking its leave of Temporal, which does not answer');
+      // Its workers hold it still, so that it can't be closed.
+      connection = undefined;
     }
   } finally {
     await closeAll(logger, [
@@ -155,6 +122,59 @@ await runProcess(async (stop) => {
     logger.info('worker has stopped');
   }
 });
+
+/** Makes the merchants' notifier. On SIGHUP it reads their addresses again. */
+function startNotifier(config: Config<'worker'>, logger: Logger, tracing: Tracing | undefined): MerchantNotifier {
+  let endpointsOf = endpoints(config);
+  if (config.MERCHANTS_FILE === undefined && config.MERCHANT_WEBHOOK_URL === undefined) {
+    logger.warn(
+      'neither MERCHANTS_FILE nor MERCHANT_WEBHOOK_URL is set: no merchant is notified of the payments that this worker runs',
+    );
+  }
+  reloadOnHangUp(
+    logger,
+    () => readConfig('worker', process.env),
+    (next) => {
+      endpointsOf = endpoints(next);
+      const merchants = next.MERCHANTS_FILE?.map(({ name }) => name);
+      logger.info({ merchants }, 'the merchants were read again');
+    },
+  );
+  return createMerchantNotifier({
+    endpointsOf: (name) => endpointsOf(name),
+    timeoutMs: config.MERCHANT_WEBHOOK_TIMEOUT,
+    allowPrivate: config.MERCHANT_WEBHOOK_ALLOW_PRIVATE,
+    slots: config.WORKER_MAX_CONCURRENT_ACTIVITIES,
+    headers: tracing?.headers,
+    onFault: (error, name) =>
+      logger.error({ err: error, merchant: name }, 'a notification could not be signed or sent'),
+  });
+}
+
+/**
+ * Runs the worker until `stop`, and `record` as long.
+ *
+ * @returns whether the worker has ended within `leaveMs` after `stop`
+ */
+async function runWorker(
+  worker: PaymentWorker,
+  record: (stop: AbortSignal) => Promise<void>,
+  leaveMs: number,
+  stop: AbortSignal,
+): Promise<boolean> {
+  stop.addEventListener('abort', () => worker.shutdown(), { once: true });
+  // One that never runs would hold its threads and its connection for good.
+  if (stop.aborted) worker.shutdown();
+  const ended = new AbortController();
+  const recording = record(AbortSignal.any([stop, ended.signal]));
+  try {
+    const running = worker.run().then(() => true);
+    return (await orStopped(running, stop, leaveMs)) ?? false;
+  } finally {
+    ended.abort();
+    await recording;
+  }
+}
 
 /**
  * Installs Temporal's runtime; with an address, its metrics and the worker's own are shown there.

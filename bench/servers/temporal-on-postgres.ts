@@ -11,7 +11,8 @@ import {
   plainTargetEnvironment,
   type TemporalTarget,
 } from '../../src/temporal/connection.js';
-import { findSetupGaps, RETENTION_DAYS, type SetupGap, setUpNamespace } from '../../src/temporal/namespace.js';
+import { findSetupGaps, setUpNamespace } from '../../src/temporal/namespace.js';
+import { RETENTION_DAYS, type SetupGap } from '../../src/temporal/setup-gaps.js';
 import { startChild, untilReady } from '../../stack/processes/child.js';
 import { withLock } from '../../stack/processes/lock.js';
 import { isPortFree } from '../../stack/processes/ports.js';

@@ -5,7 +5,8 @@ import {
   type TemporalTarget,
   workflowPollers,
 } from '../../src/temporal/connection.js';
-import { describeGaps, findSetupGaps, setupCommands } from '../../src/temporal/namespace.js';
+import { findSetupGaps } from '../../src/temporal/namespace.js';
+import { describeGaps, setupCommands } from '../../src/temporal/setup-gaps.js';
 import { type Finding, fail, ok, reasonOf } from './finding.js';
 
 const LIMIT_MS = 10_000;

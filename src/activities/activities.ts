@@ -52,28 +52,14 @@ export function createActivities({ providers, merchant, restoredAt }: ActivityDe
   /** A payment's first run knows for certain what was sent, unless it is from a backup. */
   const knowsAll = (firstRunId: string) => restoredAt === undefined && isRun(firstRunId);
 
-  /**
-   * Sends a request that moves money, unless the provider's list shows a transaction of the payment: what its workflow
-   * knows may be old, or have been deleted, reset, restored or forged. Only a payment's first try is made without an
-   * answer of the list, and none while Temporal may have lost what was sent.
-   */
-  const unlessShown = async (
+  const moveMoney = (
     order: DirectOrder | PayoutOrder,
     when: SentIf,
-    limit: CallLimit,
-    send: () => Promise<InitiationOutcome>,
+    send: (limit: CallLimit) => Promise<InitiationOutcome>,
   ): Promise<InitiationOutcome> => {
-    const call = when === 'unread' ? { ...limit, withinMs: FIRST_LOOK_MS } : limit;
-    const answer = await providers[serviceOf(order)].transactionsOf(order.id, order.kind === 'direct', call);
-    if (answer.kind !== 'listed') {
-      const isSent = when === 'unread' ? restoredAt === undefined : when === answer.kind;
-      return isSent ? await send() : unsentFor(answer);
-    }
-    const shown = ownFirst(order.id, answer.transactions);
-    const [first] = shown;
-    if (first === undefined) return await send();
-    const reason = `nothing was sent: the provider already showed ${first.transId} for this payment`;
-    return { kind: 'ambiguous', reason, shown };
+    const limit = callLimit();
+    const request = { order, when, mayBeLost: restoredAt !== undefined };
+    return unlessReset(() => unlessShown(providers[serviceOf(order)], request, limit, () => send(limit)), restoredAt);
   };
 
   return {
@@ -89,19 +75,13 @@ export function createActivities({ providers, merchant, restoredAt }: ActivityDe
 
     /** Whether an earlier run may have sent the request of a payment that is to be withdrawn or given up. */
     mayHaveBeenReset: async (firstRunId: string): Promise<boolean> =>
-      knowsAll(firstRunId) ? false : await mayHaveBeenReset(restoredAt),
+      !knowsAll(firstRunId) && (await mayHaveBeenReset(restoredAt)),
 
-    directPay(order: DirectOrder, when: SentIf): Promise<InitiationOutcome> {
-      const limit = callLimit();
-      const send = () => providers.collection.directPay(toDirectPay(order), limit);
-      return unlessReset(() => unlessShown(order, when, limit, send), restoredAt);
-    },
+    directPay: (order: DirectOrder, when: SentIf): Promise<InitiationOutcome> =>
+      moveMoney(order, when, (limit) => providers.collection.directPay(toDirectPay(order), limit)),
 
-    payOut(order: PayoutOrder, when: SentIf): Promise<InitiationOutcome> {
-      const limit = callLimit();
-      const send = () => providers.payout.payout(toPayout(order), limit);
-      return unlessReset(() => unlessShown(order, when, limit, send), restoredAt);
-    },
+    payOut: (order: PayoutOrder, when: SentIf): Promise<InitiationOutcome> =>
+      moveMoney(order, when, (limit) => providers.payout.payout(toPayout(order), limit)),
 
     /** @param now the payment's time, in ms since the epoch */
     paymentStatus(service: Service, transId: TransId, now: number): Promise<StatusAnswer> {
@@ -143,6 +123,38 @@ export function createActivities({ providers, merchant, restoredAt }: ActivityDe
       });
     },
   };
+}
+
+/** A request that moves money. */
+interface MoneyRequest {
+  readonly order: DirectOrder | PayoutOrder;
+  readonly when: SentIf;
+  /** Temporal may have lost what was sent. */
+  readonly mayBeLost: boolean;
+}
+
+/**
+ * Sends a request that moves money, unless the provider's list shows a transaction of the payment: what its workflow
+ * knows may be old, or have been deleted, reset, restored or forged. Only a payment's first try is made without an
+ * answer of the list, and none while Temporal may have lost what was sent.
+ */
+async function unlessShown(
+  provider: ProviderClient,
+  { order, when, mayBeLost }: MoneyRequest,
+  limit: CallLimit,
+  send: () => Promise<InitiationOutcome>,
+): Promise<InitiationOutcome> {
+  const call = when === 'unread' ? { ...limit, withinMs: FIRST_LOOK_MS } : limit;
+  const answer = await provider.transactionsOf(order.id, order.kind === 'direct', call);
+  if (answer.kind !== 'listed') {
+    const isSent = when === 'unread' ? !mayBeLost : when === answer.kind;
+    return isSent ? await send() : unsentFor(answer);
+  }
+  const shown = ownFirst(order.id, answer.transactions);
+  const [first] = shown;
+  if (first === undefined) return await send();
+  const reason = `nothing was sent: the provider already showed ${first.transId} for this payment`;
+  return { kind: 'ambiguous', reason, shown };
 }
 
 /** The payment's transactions, and those that name no payment: these come last, so that the limit drops them first. */

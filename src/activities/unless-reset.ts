@@ -31,36 +31,22 @@ export async function unlessReset(
   send: () => Promise<InitiationOutcome>,
   restoredAt?: number,
 ): Promise<InitiationOutcome> {
-  if (!isFirstAttempt()) {
-    return {
-      kind: 'ambiguous',
-      reason: 'Temporal may have handed the request to a worker before',
-      isReset: true,
-    };
-  }
-  const origin = await originOrUnknown(restoredAt);
+  const origin = isFirstAttempt() ? await originOrUnknown(restoredAt) : 'repeated';
+  if (origin === 'beginning') return await send();
   if (origin === 'unknown') {
-    return {
-      kind: 'unchecked',
-      reason: 'nothing was sent: Temporal did not confirm in time that the workflow had not been reset',
-    };
+    const reason = 'nothing was sent: Temporal did not confirm in time that the workflow had not been reset';
+    return { kind: 'unchecked', reason };
   }
-  if (origin === 'reset')
-    return {
-      kind: 'ambiguous',
-      reason: 'the workflow was reset, and may have sent it before',
-      isReset: true,
-    };
-  if (origin === 'restored') {
-    const reason = 'Temporal was restored from a backup since the payment began, so it may have been sent before';
-    return { kind: 'ambiguous', reason, isReset: true };
-  }
-  if (origin === 'deleted') {
-    const reason = "an earlier run of the workflow was deleted, so it can't be ruled out that it was sent before";
-    return { kind: 'ambiguous', reason, isReset: true };
-  }
-  return await send();
+  return { kind: 'ambiguous', reason: SENT_BEFORE[origin], isReset: true };
 }
+
+/** Why the request may have been sent before. Merchants read it. */
+const SENT_BEFORE = {
+  repeated: 'Temporal may have handed the request to a worker before',
+  reset: 'the workflow was reset, and may have sent it before',
+  restored: 'Temporal was restored from a backup since the payment began, so it may have been sent before',
+  deleted: "an earlier run of the workflow was deleted, so it can't be ruled out that it was sent before",
+} as const;
 
 /**
  * Whether no worker can have had the request before. Its retry policy allows one attempt, but somebody can change that

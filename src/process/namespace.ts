@@ -1,13 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { ConfigError } from '../settings/config-error.js';
-import {
-  describeGaps,
-  type SetupConnection,
-  type SetupResult,
-  setUpNamespace,
-  setupCommands,
-} from '../temporal/namespace.js';
+import { type SetupConnection, type SetupResult, setUpNamespace } from '../temporal/namespace.js';
+import { describeGaps, setupCommands } from '../temporal/setup-gaps.js';
 import { orStopped } from './run-process.js';
 
 interface RequiredNamespace {

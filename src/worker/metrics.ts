@@ -19,28 +19,14 @@ import type { PaymentRequest, PaymentSinks } from '../workflows/metrics.js';
  * Temporal's SDK.
  */
 
-const SECOND = 1;
-const MINUTE = 60 * SECOND;
+const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 
 /** From a payer who confirms at once to a payment that a person decides days later, in seconds. */
 const OUTCOME_BUCKETS = [
-  5 * SECOND,
-  15 * SECOND,
-  30 * SECOND,
-  MINUTE,
-  2 * MINUTE,
-  5 * MINUTE,
-  15 * MINUTE,
-  30 * MINUTE,
-  HOUR,
-  3 * HOUR,
-  6 * HOUR,
-  12 * HOUR,
-  24 * HOUR,
-  25 * HOUR,
-  48 * HOUR,
-  168 * HOUR,
+  ...[5, 15, 30],
+  ...[1, 2, 5, 15, 30].map((minutes) => minutes * MINUTE),
+  ...[1, 3, 6, 12, 24, 25, 48, 168].map((hours) => hours * HOUR),
 ];
 
 /** The statuses that are outcomes. A link's FAILED attempt isn't final, and not among what is measured. */

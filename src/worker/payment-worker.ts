@@ -82,57 +82,6 @@ export interface PaymentWorker {
  * queue and slots of its own. The caller closes the connection after `run` has ended.
  */
 export async function createPaymentWorker(options: PaymentWorkerOptions): Promise<PaymentWorker> {
-  const { limits, deployment, activities, taskQueue, namespace, tracing } = options;
-  const { measures = NOT_MEASURED } = options;
-  const plain = {
-    connection: options.connection,
-    namespace,
-    dataConverter: dataConverterOf(options.encryption),
-    shutdownGraceTime: limits.shutdownGraceMs,
-    shutdownForceTime: limits.shutdownGraceMs + FORCE_AFTER_MS,
-  };
-  const shared = {
-    ...plain,
-    activities,
-    ...(tracing && { interceptors: { activity: [traceActivities(tracing)] } }),
-  };
-  const createPayments = () =>
-    (options.callStacks ? Worker : LeanWorker).create({
-      ...shared,
-      activities: { ...activities, orderedPayouts },
-      taskQueue,
-      workflowBundle: options.workflowBundle,
-      sinks: paymentSinks(measures, tracing),
-      maxCachedWorkflows: limits.maxCachedWorkflows,
-      maxConcurrentWorkflowTaskExecutions: limits.maxConcurrentWorkflowTasks,
-      // The SDK's default asks for the first tasks of payments with two polls at a time, and with eight for all later
-      // ones: under load, new payments then wait while everything else goes on.
-      workflowTaskPollerBehavior: { type: 'autoscaling', minimum: MIN_POLLS, maximum: MAX_POLLS },
-      maxConcurrentActivityTaskExecutions: limits.maxConcurrentActivities,
-      maxConcurrentLocalActivityExecutions: limits.maxConcurrentLocalActivities,
-      ...(deployment && {
-        workerDeploymentOptions: {
-          version: deployment,
-          useWorkerVersioning: true,
-          // A payment may run for days. Changes to workflows go behind patched(), so that it can move to a new version.
-          defaultVersioningBehavior: 'AUTO_UPGRADE',
-        },
-      }),
-    });
-  const createDeliveries = () =>
-    Worker.create({
-      ...shared,
-      taskQueue: notificationsQueue(taskQueue),
-      maxConcurrentActivityTaskExecutions: limits.maxConcurrentActivities,
-    });
-  const createStatements = (steps: StatementSteps) =>
-    Worker.create({
-      ...plain,
-      taskQueue: statementsQueue(taskQueue),
-      activities: steps,
-      maxConcurrentActivityTaskExecutions: MAX_STATEMENT_STEPS,
-    });
-  const { statementSteps } = options;
   const workers: Worker[] = [];
   let isShutDown = false;
   const shutdown = () => {
@@ -147,9 +96,9 @@ export async function createPaymentWorker(options: PaymentWorkerOptions): Promis
     await Promise.all(running);
   };
   try {
-    workers.push(await createPayments());
-    workers.push(await createDeliveries());
-    if (statementSteps !== undefined) workers.push(await createStatements(statementSteps));
+    workers.push(await createPayments(options));
+    workers.push(await createDeliveries(options));
+    if (options.statementSteps !== undefined) workers.push(await createStatements(options, options.statementSteps));
   } catch (error) {
     // Those that are there hold threads and the connection until they have run.
     shutdown();
@@ -158,6 +107,67 @@ export async function createPaymentWorker(options: PaymentWorkerOptions): Promis
   }
   return { shutdown, run };
 }
+
+/** Runs workflows, and the activities that call the provider. */
+function createPayments(options: PaymentWorkerOptions): Promise<Worker> {
+  const { limits, deployment, activities, measures = NOT_MEASURED, tracing } = options;
+  return (options.callStacks ? Worker : LeanWorker).create({
+    ...commonOptions(options),
+    ...tracedActivities(tracing),
+    activities: { ...activities, orderedPayouts },
+    taskQueue: options.taskQueue,
+    workflowBundle: options.workflowBundle,
+    sinks: paymentSinks(measures, tracing),
+    maxCachedWorkflows: limits.maxCachedWorkflows,
+    maxConcurrentWorkflowTaskExecutions: limits.maxConcurrentWorkflowTasks,
+    // The SDK's default asks for the first tasks of payments with two polls at a time, and with eight for all later
+    // ones: under load, new payments then wait while everything else goes on.
+    workflowTaskPollerBehavior: { type: 'autoscaling', minimum: MIN_POLLS, maximum: MAX_POLLS },
+    maxConcurrentActivityTaskExecutions: limits.maxConcurrentActivities,
+    maxConcurrentLocalActivityExecutions: limits.maxConcurrentLocalActivities,
+    ...(deployment && {
+      workerDeploymentOptions: {
+        version: deployment,
+        useWorkerVersioning: true,
+        // A payment may run for days. Changes to workflows go behind patched(), so that it can move to a new version.
+        defaultVersioningBehavior: 'AUTO_UPGRADE',
+      },
+    }),
+  });
+}
+
+/** Delivers notifications to merchants, which may be slow. */
+function createDeliveries(options: PaymentWorkerOptions): Promise<Worker> {
+  return Worker.create({
+    ...commonOptions(options),
+    ...tracedActivities(options.tracing),
+    activities: options.activities,
+    taskQueue: notificationsQueue(options.taskQueue),
+    maxConcurrentActivityTaskExecutions: options.limits.maxConcurrentActivities,
+  });
+}
+
+function createStatements(options: PaymentWorkerOptions, steps: StatementSteps): Promise<Worker> {
+  return Worker.create({
+    ...commonOptions(options),
+    activities: steps,
+    taskQueue: statementsQueue(options.taskQueue),
+    maxConcurrentActivityTaskExecutions: MAX_STATEMENT_STEPS,
+  });
+}
+
+function commonOptions({ connection, namespace, encryption, limits }: PaymentWorkerOptions) {
+  return {
+    connection,
+    namespace,
+    dataConverter: dataConverterOf(encryption),
+    shutdownGraceTime: limits.shutdownGraceMs,
+    shutdownForceTime: limits.shutdownGraceMs + FORCE_AFTER_MS,
+  };
+}
+
+const tracedActivities = (tracing: Tracing | undefined) =>
+  tracing && { interceptors: { activity: [traceActivities(tracing)] } };
 
 const NOT_MEASURED: PaymentSinks['payments'] = {
   changed: () => undefined,

@@ -1,6 +1,6 @@
 /*
- * A thread that runs workflows: the SDK's own program without two of its precautions, which no option turns off. They take a paid
- * link's workflow from 1.5 to 5.5 ms of CPU time (docs/decisions/0030). `workflow-threads.ts` starts it.
+ * A thread that runs workflows: the SDK's own program without two of its precautions, which no option turns off. They
+ * take a paid link's workflow from 1.5 to 5.5 ms of CPU time (docs/decisions/0030). `workflow-threads.ts` starts it.
  */
 import { Script } from 'node:vm';
 import { BaseVMWorkflow, globalHandlers } from '@temporalio/worker/lib/workflow/vm-shared.js';
@@ -11,8 +11,8 @@ Object.assign(globalHandlers, { setPromiseHook: () => undefined });
 /** How long a workflow may compute without waiting for anything, in ms: what the SDK allows each of its calls. */
 const ACTIVATION_LIMIT_MS = 5_000;
 
-// A time limit for each call into a workflow, some four an activation: each limit takes a thread. Here the activation has one, since
-// all of it happens before its first wait.
+// A time limit for each call into a workflow, some four an activation: each limit takes a thread. Here the activation
+// has one, since all of it happens before its first wait.
 const limited = new Script('runActivation()');
 const { activate } = BaseVMWorkflow.prototype;
 BaseVMWorkflow.prototype.activate = function (activation): ReturnType<typeof activate> {

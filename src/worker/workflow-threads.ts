@@ -10,8 +10,8 @@ import type { WorkflowBundleWithSourceMapAndFilename } from '@temporalio/worker/
 const PROGRAM = new URL(`./workflow-thread${extname(import.meta.url)}`, import.meta.url);
 
 /**
- * The SDK's worker with a thread of our own, which runs workflows for a third of the CPU time. In exchange, nobody can see where a
- * workflow's code waits: the "Call Stack" tab of Temporal's Web UI says that it isn't enabled.
+ * The SDK's worker with a thread of our own, which runs workflows for a third of the CPU time. In exchange, nobody can
+ * see where a workflow's code waits: the "Call Stack" tab of Temporal's Web UI says that it isn't enabled.
  */
 export class LeanWorker extends Worker {
   protected static override async createWorkflowCreator(
@@ -39,8 +39,9 @@ export class LeanWorker extends Worker {
 
 class WorkflowThread extends WorkerThreadClient {
   /**
-   * Ends the thread. The SDK first asks its sandbox, which refuses when the last call went into a workflow that the worker hadn't
-   * yet dropped from its cache. The rest of the worker has ended by then, so the thread is ended all the same.
+   * Ends the thread. The SDK first asks its sandbox, which refuses when the last call went into a workflow that the
+   * worker hadn't yet dropped from its cache. The rest of the worker has ended by then, so the thread is ended all the
+   * same.
    */
   override async destroy(): Promise<void> {
     try {

@@ -64,32 +64,17 @@ export function activityCalls(terms: PaymentTerms) {
   const startToCloseTimeout = terms.providerTimeoutMs + MARGIN_MS;
   const question = (summary: string): LocalActivities =>
     proxyLocalActivities<Activities>({ startToCloseTimeout, retry: ONCE, summary });
-  /**
-   * A request that moves money, which looks at the provider's list first. Temporal drops every time limit of an
-   * activity that somebody pauses, and doesn't set it again. Once all of them would be over, the request is given up:
-   * one that no worker has taken is taken back, and won't be sent later.
-   */
   const moveMoney = (
     order: DirectOrder | PayoutOrder,
     when: SentIf,
     summary: string,
     send: (activities: MoneyActivities) => Promise<InitiationOutcome>,
-  ): Promise<InitiationOutcome> => {
-    const sendTimeout = startToCloseTimeout + (when === 'unread' ? FIRST_LOOK_MS : terms.providerTimeoutMs);
-    const activities = proxyActivities<Activities>({
-      startToCloseTimeout: sendTimeout,
-      scheduleToStartTimeout: START_TIMEOUT_MS,
-      retry: ONCE,
-      summary,
-    });
-    const givenUpAfter = START_TIMEOUT_MS + sendTimeout + MARGIN_MS;
-    return initiation(
-      CancellationScope.withTimeout(givenUpAfter, () => send(activities)),
-      () => mayHaveBeenSent(order),
-    );
-  };
+  ) => initiation(sendMoney(startToCloseTimeout + firstLook(when, terms), summary, send), () => mayHaveBeenSent(order));
 
-  /** The machine has nothing else expired. If it did, the workflow task would fail and be tried again, and nothing be lost. */
+  /**
+   * The machine has nothing else expired. If it did, the workflow task would fail and be tried again, and nothing be
+   * lost.
+   */
   const expiring = ({ kind }: PaymentOrder): LocalActivities => {
     if (kind !== 'link') throw new Error('only a payment link can be expired');
     return question('Expire the link');
@@ -157,6 +142,31 @@ export type ActivityCalls = ReturnType<typeof activityCalls>;
 type LocalActivities = ReturnType<typeof proxyLocalActivities<Activities>>;
 
 type MoneyActivities = ReturnType<typeof proxyActivities<Activities>>;
+
+/** How long a request that moves money may look at the provider's list first, in ms. */
+function firstLook(when: SentIf, { providerTimeoutMs }: PaymentTerms): number {
+  return when === 'unread' ? FIRST_LOOK_MS : providerTimeoutMs;
+}
+
+/**
+ * Sends a request that moves money. Temporal drops every time limit of an activity that somebody pauses, and doesn't
+ * set it again. Once all of them would be over, the request is given up: one that no worker has taken is taken back,
+ * and won't be sent later.
+ */
+function sendMoney(
+  startToCloseTimeout: number,
+  summary: string,
+  send: (activities: MoneyActivities) => Promise<InitiationOutcome>,
+): Promise<InitiationOutcome> {
+  const activities = proxyActivities<Activities>({
+    startToCloseTimeout,
+    scheduleToStartTimeout: START_TIMEOUT_MS,
+    retry: ONCE,
+    summary,
+  });
+  const givenUpAfter = START_TIMEOUT_MS + startToCloseTimeout + MARGIN_MS;
+  return CancellationScope.withTimeout(givenUpAfter, () => send(activities));
+}
 
 /**
  * Whether the provider has nothing of the payment, as it says, or takes nothing with our credentials. Silence is no

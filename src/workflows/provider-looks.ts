@@ -5,7 +5,10 @@ import { type PaymentState, transIdOf } from '../payments/words/payment-state.js
 import type { ActivityCalls } from './activity-calls.js';
 import type { ProviderView } from './messages.js';
 
-/** Operators who look at what the provider shows of a payment. They are answered when the payment has nothing else to do. */
+/**
+ * Operators who look at what the provider shows of a payment. They are answered when the payment has nothing else to
+ * do.
+ */
 export class ProviderLooks {
   readonly #provider: ActivityCalls;
   readonly #waiting: ((view: ProviderView) => void)[] = [];

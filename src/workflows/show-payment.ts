@@ -15,7 +15,8 @@ import type { PaymentInput } from './messages.js';
 import { countAmbiguous, countChange, countCreated, countGivenUp } from './metrics.js';
 
 /*
- * What operators and lists see of a payment, beside the payment itself: search attributes, current details, the log and metrics.
+ * What operators and lists see of a payment, beside the payment itself: search attributes, current details, the log and
+ * metrics.
  */
 
 /** Shows a payment that was just created, and what has come of the request for its link, if the API has sent that. */

@@ -5,7 +5,8 @@ import {
   plainTargetEnvironment,
   type TemporalTarget,
 } from '../../src/temporal/connection.js';
-import { describeGaps, type SetupGap, setUpNamespace, setupCommands } from '../../src/temporal/namespace.js';
+import { setUpNamespace } from '../../src/temporal/namespace.js';
+import { describeGaps, type SetupGap, setupCommands } from '../../src/temporal/setup-gaps.js';
 import { type StartDevServerOptions, startDevServer } from './start-dev-server.js';
 
 /** A Temporal server that is set up for payments: an embedded one, or one that was already running. */

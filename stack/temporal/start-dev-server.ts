@@ -1,7 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { DEFAULT_NAMESPACE, lazyConnection, probeTemporal } from '../../src/temporal/connection.js';
-import { ensureRetention, registerSearchAttributes } from '../../src/temporal/namespace.js';
+import { setUpNamespace } from '../../src/temporal/namespace.js';
+import { describeGaps } from '../../src/temporal/setup-gaps.js';
 import { type Child, startChild, untilReady } from '../processes/child.js';
 import { freePort, isPortFree } from '../processes/ports.js';
 import { type FindTemporalOptions, findTemporal } from './temporal-cli.js';
@@ -125,8 +126,8 @@ async function prepare(
   try {
     const probe = () => probeTemporal(connection, target.namespace).then(() => true);
     await untilReady(server, probe, startLimitMs);
-    await registerSearchAttributes(connection, target.namespace);
-    await ensureRetention(connection, target.namespace);
+    const { gaps } = await setUpNamespace(connection, target.namespace);
+    if (gaps.length > 0) throw new Error(describeGaps(target.namespace, gaps));
   } finally {
     await connection.close();
   }

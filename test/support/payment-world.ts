@@ -30,7 +30,6 @@ import { providerMetrics } from '../../src/telemetry/metrics.js';
 import { type Tracing, traceProviderCalls } from '../../src/telemetry/tracing.js';
 import { retryUntilClosed } from '../../src/temporal/connection.js';
 import { dataConverterOf, type Encryption, NO_KEYS } from '../../src/temporal/encryption.js';
-import { registerSearchAttributes } from '../../src/temporal/namespace.js';
 import { measuredNotifier, paymentMetrics } from '../../src/worker/metrics.js';
 import { createPaymentWorker, type PaymentWorker } from '../../src/worker/payment-worker.js';
 import type { PaymentSinks } from '../../src/workflows/metrics.js';
@@ -497,7 +496,6 @@ async function realEnvironment({ serverMetricsPort: metricsPort, databaseFile }:
     });
   let server = await start();
   const env = await TestWorkflowEnvironment.createFromExistingServer({ address: server.address });
-  await registerSearchAttributes(env.connection, 'default');
   const crashServer = async (whileAway: () => Promise<void>) => {
     await server.kill();
     await whileAway();

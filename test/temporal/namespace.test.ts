@@ -10,17 +10,13 @@ import { isNamespaceReady, untilNamespaceIsReady } from '../../src/process/names
 import { ConfigError } from '../../src/settings/config-error.js';
 import { lazyConnection } from '../../src/temporal/connection.js';
 import {
-  describeGaps,
-  ensureRetention,
   findSetupGaps,
-  registerSearchAttributes,
-  SearchAttributeTypeError,
   type SetupConnection,
   searchAttributeTypes,
   setUpNamespace,
-  setupCommands,
 } from '../../src/temporal/namespace.js';
 import { paymentSearchAttributes as keys } from '../../src/temporal/search-attributes.js';
+import { describeGaps, setupCommands } from '../../src/temporal/setup-gaps.js';
 import { freePort } from '../../stack/processes/ports.js';
 import { makeSecrets, stackSettings } from '../../stack/processes/settings.js';
 import { type DevServer, startDevServer } from '../../stack/temporal/start-dev-server.js';
@@ -338,32 +334,32 @@ describe('a namespace that payments are to live in', () => {
       searchAttributes: { UserId: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD },
     });
 
-    const registered = await registerSearchAttributes(connection, 'fresh');
-
-    expect([...registered].sort()).toEqual(names.filter((name) => name !== 'UserId').sort());
+    const added: string[][] = [];
+    const { operatorService, workflowService } = connection;
+    const watched = {
+      withDeadline: (deadline, calls) => connection.withDeadline(deadline, calls),
+      workflowService,
+      operatorService: {
+        listSearchAttributes: operatorService.listSearchAttributes.bind(operatorService),
+        addSearchAttributes: (request: { searchAttributes: typeof searchAttributeTypes }) => {
+          added.push(Object.keys(request.searchAttributes).sort());
+          return operatorService.addSearchAttributes(request);
+        },
+      },
+    } as SetupConnection;
+    expect(await setUpNamespace(watched, 'fresh')).toEqual({ gaps: [], refusals: [] });
     expect(await customAttributes('fresh')).toEqual(searchAttributeTypes);
-    expect(await registerSearchAttributes(connection, 'fresh')).toEqual([]);
+    expect(await setUpNamespace(watched, 'fresh')).toEqual({ gaps: [], refusals: [] });
+    expect(added).toEqual([names.filter((name) => name !== 'UserId').sort()]);
   });
 
   it('may be prepared by several processes at once', async () => {
     await makeNamespace('contested');
 
-    await Promise.all([1, 2, 3, 4].map(async () => await registerSearchAttributes(connection, 'contested')));
+    const results = await Promise.all([1, 2, 3, 4].map(() => setUpNamespace(connection, 'contested')));
 
+    expect(results).toEqual([1, 2, 3, 4].map(() => ({ gaps: [], refusals: [] })));
     expect(Object.keys(await customAttributes('contested')).sort()).toEqual([...names].sort());
-  });
-
-  it('is refused when it has one of them with another type', async () => {
-    await makeNamespace('mistyped');
-    await connection.operatorService.addSearchAttributes({
-      namespace: 'mistyped',
-      searchAttributes: { Amount: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD },
-    });
-
-    const attempt = registerSearchAttributes(connection, 'mistyped');
-
-    await expect(attempt).rejects.toThrow(SearchAttributeTypeError);
-    await expect(attempt).rejects.toThrow(/Amount of namespace mistyped .*KEYWORD.* needs INT/);
   });
 
   it('keeps ended workflows for 30 days, or longer when an operator said so', async () => {
@@ -373,7 +369,7 @@ describe('a namespace that payments are to live in', () => {
       return tsToMs(config?.workflowExecutionRetentionTtl) / DAY_MS;
     };
 
-    await ensureRetention(connection, 'long');
+    await setUpNamespace(connection, 'long');
 
     expect(await retention('long')).toBe(60);
     expect(await retention(server.namespace)).toBe(30);

@@ -1,0 +1,61 @@
+/**
+ * How long namespaces keep ended payments at least, in days. For so long, they can wait to be recorded. Without
+ * records, an Idempotency-Key holds exactly as long as Temporal keeps the workflow, so this is also how long a merchant
+ * may repeat a request without paying twice.
+ */
+export const RETENTION_DAYS = 30;
+
+/** Something that payments need and a namespace lacks; types are named as in Temporal's command line. */
+export type SetupGap =
+  /** There is no such namespace. */
+  | { readonly kind: 'namespace' }
+  /** It keeps ended workflows for this many days, fewer than {@link RETENTION_DAYS}. */
+  | { readonly kind: 'retention'; readonly days: number }
+  /** It has no such search attribute. */
+  | { readonly kind: 'missing'; readonly name: string; readonly type: string }
+  /** It has the search attribute with another type. */
+  | { readonly kind: 'type'; readonly name: string; readonly type: string; readonly actual: string };
+
+/** Says in a sentence what a namespace lacks. */
+export function describeGaps(namespace: string, gaps: readonly SetupGap[]): string {
+  // A namespace that isn't there lacks everything else as well.
+  const [first] = gaps;
+  const said = first?.kind === 'namespace' ? [first] : gaps;
+  return `The Temporal namespace ${namespace} ${said.map(describeGap).join(', ')}.`;
+}
+
+function describeGap(gap: SetupGap): string {
+  switch (gap.kind) {
+    case 'namespace':
+      return "doesn't exist";
+    case 'retention': {
+      const days = Math.floor(gap.days * 10) / 10;
+      return `keeps ended payments for ${days} ${days === 1 ? 'day' : 'days'} instead of ${RETENTION_DAYS}`;
+    }
+    case 'missing':
+      return `has no search attribute ${gap.name} (${gap.type})`;
+    case 'type':
+      return `has the search attribute ${gap.name} as ${gap.actual} instead of ${gap.type}`;
+  }
+}
+
+/** The commands of Temporal's command line that close the gaps. */
+export function setupCommands(namespace: string, gaps: readonly SetupGap[]): string[] {
+  const command = (what: string, options: string) => `temporal operator ${what} --namespace ${namespace} ${options}`;
+  const commandsFor = (gap: SetupGap): string[] => {
+    switch (gap.kind) {
+      case 'namespace':
+        return [command('namespace create', `--retention ${RETENTION_DAYS}d`)];
+      case 'retention':
+        return [command('namespace update', `--retention ${RETENTION_DAYS}d`)];
+      case 'missing':
+        return [command('search-attribute create', `--name ${gap.name} --type ${gap.type}`)];
+      case 'type':
+        return [
+          command('search-attribute remove', `--name ${gap.name}`),
+          command('search-attribute create', `--name ${gap.name} --type ${gap.type}`),
+        ];
+    }
+  };
+  return gaps.flatMap(commandsFor);
+}
