@@ -217,7 +217,7 @@ async function connectPatiently(
   return undefined;
 }
 
-/** What recording payments and making statements needs, if there is a database for it. Payments go on without. */
+/** Opens the records and a client to read Temporal with, if there is a database. Payments go on without. */
 function openKeeping(config: Config<'worker'>, target: TemporalTarget, encryption: Encryption, logger: Logger) {
   try {
     const records = openRecords(config, encryption, logger);

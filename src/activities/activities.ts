@@ -92,7 +92,7 @@ export function createActivities({ providers, merchant, restoredAt }: ActivityDe
     expirePay: (transId: TransId): Promise<ExpiryAnswer> => providers.collection.expirePay(transId, callLimit()),
 
     /**
-     * Expires a link that nobody was given, for all that the asking run knows.
+     * Expires a link that nobody was given, as far as the asking run knows.
      *
      * @param firstRunId the payment's first run, which knows that for certain
      */
@@ -173,7 +173,7 @@ function unsentFor(answer: Exclude<ListAnswer, { readonly kind: 'listed' }>): In
   return { kind: 'unchecked', reason, ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }
 
-/** Whether the activity was asked for by this run of its workflow. */
+/** Whether this run of the workflow has started the activity. */
 function isRun(runId: string): boolean {
   return Context.current().info.workflowExecution?.runId === runId;
 }

@@ -160,7 +160,7 @@ const UNKNOWN_MERCHANT = 'not sent: the merchant is not known to the worker';
 /** Merchants read it: the error itself is for the operator's log. */
 const FAULT = 'not sent: the worker could not sign or send it, and its log says why';
 
-/** What an endpoint is remembered by: short, and without its address. */
+/** A short name for an endpoint, which doesn't show its address. */
 function endpointId({ url }: MerchantEndpoint): string {
   return createHash('sha256').update(url).digest('hex').slice(0, 12);
 }
@@ -212,7 +212,7 @@ function createSend(
   };
 }
 
-/** What is sent of a notification, as JSON. */
+/** The body of a notification's request. */
 export function webhookBody({ type, timestamp, merchant, payment }: MerchantNotification): string {
   return JSON.stringify({ type, timestamp, merchant, data: payment });
 }

@@ -17,42 +17,23 @@ export class PrivateAddressError extends Error {
 }
 
 /** The part of IPv6 that addresses of the internet are given out of; all else is special or not given out. */
-const GLOBAL_UNICAST = '2000::/3';
+const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /** IPv4 addresses, written in IPv6, that a gateway of an IPv6 network translates (RFC 6052). */
-const NAT64 = '64:ff9b::/96';
+const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 
 /**
- * IANA's special-purpose registries of IPv4 and IPv6, and multicast, as of 2026. Also what they call globally reachable
- * is there: nobody has a web server at an anycast address of the infrastructure. What IPv6 has outside of {@link
- * GLOBAL_UNICAST} need not be listed.
+ * Whether an IP address (v4, v6, or v4 in v6) belongs to the public internet. Special addresses that IANA calls
+ * globally reachable don't: nobody has a web server at an anycast address of the infrastructure.
  */
-const SPECIAL = [
-  ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24'],
-  ...['192.0.2.0/24', '192.31.196.0/24', '192.52.193.0/24', '192.88.99.0/24', '192.168.0.0/16', '192.175.48.0/24'],
-  ...['198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
-  // Protocol assignments (Teredo, benchmarking, ORCHID and others), documentation, 6to4, AS112.
-  ...['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'],
-].map(toRange);
-
-function toRange(cidr: string) {
-  const [network, bits] = ipaddr.parseCIDR(cidr);
-  return { kind: network.kind(), network, bits };
-}
-
-const within = (address: ipaddr.IPv4 | ipaddr.IPv6, { kind, network, bits }: ReturnType<typeof toRange>) =>
-  address.kind() === kind && address.match(network, bits);
-
-const globalUnicast = toRange(GLOBAL_UNICAST);
-const nat64 = toRange(NAT64);
-
-/** Whether an IP address (v4, v6, or v4 in v6) belongs to the public internet. */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.process(address);
-  if (within(parsed, nat64)) return isPublicAddress(parsed.toByteArray().slice(12).join('.'));
-  if (parsed.kind() === 'ipv6' && !within(parsed, globalUnicast)) return false;
-  return !SPECIAL.some((range) => within(parsed, range));
+  if (parsed instanceof ipaddr.IPv6) {
+    if (parsed.match(NAT64)) return isPublicAddress(parsed.toByteArray().slice(12).join('.'));
+    if (!parsed.match(GLOBAL_UNICAST)) return false;
+  }
+  return parsed.range() === 'unicast';
 }
 
 /**
@@ -65,7 +46,7 @@ export function refusePrivateHost(url: URL): void {
   if (ipaddr.isValid(host) && !isPublicAddress(host)) throw new PrivateAddressError();
 }
 
-/** What of a DNS resolver is used. */
+/** The used part of a DNS resolver. */
 export type HostResolver = Pick<Resolver, 'resolve4' | 'resolve6'>;
 
 /** How long a name server may take to answer, in ms. It is asked once: the notification is tried again anyway. */
@@ -153,7 +134,9 @@ function failureOf(code: string, name: string): NodeJS.ErrnoException {
   return Object.assign(new Error(`${name}: ${code}`), { code });
 }
 
-/** What the machine itself knows of a name: it is one address, one of its own (RFC 6761), or in its file of hosts. */
+/**
+ * Finds the addresses of a name that the machine itself knows: an address, one of its own (RFC 6761), or a listed host.
+ */
 function ownAddressesOf(name: string, hostsFile: string): HostAddress[] {
   if (ipaddr.isValid(name)) return [toAddress(name)];
   const listed = hostsIn(hostsFile).get(name);

@@ -44,7 +44,7 @@ export function keysOf(keys: readonly EncryptionKey[]): KeySource {
   };
 }
 
-/** Payloads that were encrypted or decrypted together, or of which one at least couldn't be. */
+/** An attempt to encrypt or decrypt payloads together. It fails when one of them can't be. */
 export interface CodecCall {
   readonly operation: (typeof CODEC_OPERATIONS)[number];
   readonly result: (typeof CODEC_RESULTS)[number];
@@ -99,7 +99,7 @@ export class DecryptionError extends Error {
   }
 }
 
-/** What Temporal's own tools call a payload that is encrypted, and where they look for the key's id. */
+/** The encoding of an encrypted payload, and the field with the key's id, as Temporal's own tools call them. */
 const ENCODING = 'binary/encrypted';
 const KEY_ID = 'encryption-key-id';
 
@@ -224,7 +224,7 @@ function textOf(bytes: Uint8Array | null | undefined): string {
 /** The converter of failures, compiled or TypeScript, as this file is. Workflow bundles need it, too. */
 const FAILURE_CONVERTER = fileURLToPath(new URL(`./failure-converter${extname(import.meta.url)}`, import.meta.url));
 
-/** What every client and every worker turns values into payloads with. */
+/** The converter between values and payloads, for every client and every worker. */
 export function dataConverterOf(encryption: Encryption): DataConverter {
   return { payloadCodecs: [new EncryptionCodec(encryption)], failureConverterPath: FAILURE_CONVERTER };
 }

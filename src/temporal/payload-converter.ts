@@ -1,6 +1,6 @@
 import { defaultPayloadConverter, type PayloadConverter } from '@temporalio/common';
 
-/** What a payload is that can't be read: none of what any message, input or result may be. */
+/** The value of a payload that can't be read. No message, input or result may be it. */
 const UNREADABLE = Symbol("a payload that can't be read");
 
 /**

@@ -3,7 +3,7 @@ import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-w
 import proto from '@temporalio/proto';
 
 /*
- * What a run's history begins with, read without the rest: a history may have 50 MB.
+ * Reading the beginning of a run's history without the rest: a history may have 50 MB.
  */
 
 const { EVENT_TYPE_WORKFLOW_TASK_COMPLETED: TASK_COMPLETED } = proto.temporal.api.enums.v1.EventType;
@@ -20,7 +20,7 @@ interface Run {
 /** Events that are read at once. Most runs have completed their first task within the first four. */
 const PAGE = 50;
 
-/** What a run was started with. */
+/** Reads the input of a run. */
 export async function inputOfRun(client: Client, run: Run): Promise<unknown> {
   for await (const [first] of eventPages(client, run, 1)) {
     const { input } = first?.workflowExecutionStartedEventAttributes ?? {};

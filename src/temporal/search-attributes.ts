@@ -10,7 +10,7 @@ export const paymentSearchAttributes = {
   /** The name of the API key that created the payment: merchants list only their own. */
   merchant: defineSearchAttributeKey('Merchant', SearchAttributeType.KEYWORD),
   status: defineSearchAttributeKey('PaymentStatus', SearchAttributeType.KEYWORD),
-  /** Whether the status is final, which FAILED alone doesn't tell of a link. Absent as long as it never was. */
+  /** Whether the status is final: a link's FAILED may not be. Absent as long as it never was. */
   final: defineSearchAttributeKey('PaymentFinal', SearchAttributeType.BOOL),
   /** Whether a notification of the payment's was given up, and not sent again. Absent as long as none is. */
   givenUp: defineSearchAttributeKey('NotificationGivenUp', SearchAttributeType.BOOL),
@@ -18,9 +18,9 @@ export const paymentSearchAttributes = {
   externalId: defineSearchAttributeKey('ExternalId', SearchAttributeType.KEYWORD),
   userId: defineSearchAttributeKey('UserId', SearchAttributeType.KEYWORD),
   transId: defineSearchAttributeKey('TransId', SearchAttributeType.KEYWORD),
-  /** What was ordered, in XAF. */
+  /** The order's amount, in XAF. */
   amount: defineSearchAttributeKey('Amount', SearchAttributeType.INT),
-  /** What moved when the payment was last SUCCESSFUL, as far as the provider has said, in XAF. */
+  /** The amount that moved when the payment was last SUCCESSFUL, if the provider has said, in XAF. */
   amountPaid: defineSearchAttributeKey('AmountPaid', SearchAttributeType.INT),
   /** ms since the epoch. The same in all runs of a payment, unlike their start times. */
   createdAt: defineSearchAttributeKey('CreatedAt', SearchAttributeType.INT),

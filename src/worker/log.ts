@@ -4,7 +4,7 @@ import { parsePaymentId } from '../payments/words/payment-id.js';
 import { DecryptionError } from '../temporal/encryption.js';
 
 /*
- * What Temporal's SDK logs, in our own log: the lines of the worker, of activities and workflows, and of the SDK's
+ * The log lines of Temporal's SDK in our own log: those of the worker, of activities and workflows, and of the SDK's
  * core, which by itself writes to the console.
  */
 
@@ -21,7 +21,9 @@ export function loggingRuntime(logger: Logger): RuntimeOptions {
 
 const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 
-/** A warning of each queue that is for activities alone, such as that of notifications. It is as it should be. */
+/**
+ * The SDK's warning about each queue that is for activities alone, such as the one of notifications. It means nothing.
+ */
 const NO_WORKFLOWS = 'No workflows registered';
 
 /** Fields that can quote what a payment was asked for: tasks with their arguments, and a workflow with its memo. */

@@ -15,7 +15,7 @@ import {
 import type { PaymentRequest, PaymentSinks } from '../workflows/metrics.js';
 
 /*
- * What a worker measures beside the calls to the provider: payments, deliveries to merchants, and the metrics of
+ * The worker's metrics beside those of calls to the provider: payments, deliveries to merchants, and the metrics of
  * Temporal's SDK.
  */
 

@@ -6,7 +6,7 @@ import type { WorkflowCreator } from '@temporalio/worker/lib/workflow/interface.
 import { ThreadedVMWorkflowCreator, WorkerThreadClient } from '@temporalio/worker/lib/workflow/threaded-vm.js';
 import type { WorkflowBundleWithSourceMapAndFilename } from '@temporalio/worker/lib/workflow/workflow-worker-thread/input.js';
 
-/** What a thread runs: compiled, or TypeScript, as this file is. */
+/** The thread's program: compiled, or TypeScript, as this file is. */
 const PROGRAM = new URL(`./workflow-thread${extname(import.meta.url)}`, import.meta.url);
 
 /**

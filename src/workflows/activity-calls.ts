@@ -38,7 +38,9 @@ const NOTIFY_TIMEOUT_MS = 10_000;
  */
 const START_TIMEOUT_MS = 10 * 60_000;
 
-/** How long a notification may wait for a worker, in ms: it says how the payment is. */
+/**
+ * How long a notification may wait for a worker, in ms. One that waits longer is made anew, from the payment as it is.
+ */
 const FRESH_MS = 5_000;
 
 /** Each activity runs once: the payment machine decides what happens next, not Temporal's retries. */
@@ -80,7 +82,7 @@ export function activityCalls(terms: PaymentTerms) {
     return question('Expire the link');
   };
 
-  /** Whether an earlier run may have sent what this one has not. */
+  /** Whether an earlier run may have sent the payment's request. */
   const mayHaveBeenReset = (): Promise<boolean> =>
     unlessDenied(
       question('Find out whether the workflow was reset').mayHaveBeenReset(workflowInfo().firstExecutionRunId),
@@ -93,7 +95,7 @@ export function activityCalls(terms: PaymentTerms) {
         isDirect: order.kind === 'direct',
       }),
     );
-  /** Whether the payment may have been sent, though this run doesn't know it. Of a link, nobody has the address. */
+  /** Whether the payment may have been sent, though this run doesn't know it. A link has been given to nobody. */
   const mayHaveBeenSent = async (order: PaymentOrder): Promise<boolean> =>
     (await mayHaveBeenReset()) || (order.kind !== 'link' && !isAbsent(await lookUp(order)));
 
@@ -114,7 +116,7 @@ export function activityCalls(terms: PaymentTerms) {
       answer(question('Ask the provider for the status').paymentStatus(serviceOf(order), transId, Date.now())),
     expireLink: (order: PaymentOrder, transId: TransId): Promise<ExpiryAnswer> =>
       answer(expiring(order).expirePay(transId)),
-    /** Expires a link that nobody was given, for all that this run knows. */
+    /** Expires a link that nobody was given, as far as this run knows. */
     expireUnissued: (order: PaymentOrder, transId: TransId): Promise<ExpiryAnswer> =>
       answer(expiring(order).expireUnissued(transId, workflowInfo().firstExecutionRunId)),
     lookUp,
@@ -197,7 +199,7 @@ async function initiation(
 /** Why an activity says nothing: anybody who reaches Temporal can complete one with anything. */
 const BY_HAND = 'the activity was completed by hand';
 
-/** What may be so counts as being so until an activity says that it isn't. */
+/** Takes yes for the answer of an activity that gives none. */
 async function unlessDenied(answered: Promise<boolean>): Promise<boolean> {
   try {
     return await answered;
@@ -224,7 +226,7 @@ async function delivery(outcome: Promise<DeliveryOutcome>): Promise<DeliveryOutc
   }
 }
 
-/** Whether a notification had no turn for as long as it may wait. */
+/** Whether a notification wasn't sent, because it had no turn in time. */
 function wasNotSent(error: unknown): boolean {
   if (!(error instanceof ActivityFailure)) return false;
   const { cause } = error;

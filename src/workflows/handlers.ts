@@ -33,7 +33,7 @@ export function onSignal<Value>(
   });
 }
 
-/** What an update brings: nothing, or one thing. */
+/** The argument of an update, if it has one. */
 export type Argument<Args extends readonly unknown[]> = Args extends readonly [infer Value] ? Value : undefined;
 
 /** Takes an update. One that can't be read is refused before it is accepted. */

@@ -19,7 +19,7 @@ import { madeStatement, statementInput } from './schemas.js';
  */
 const SETTLING_MS = { scheduled: 3 * HOUR_MS, asked: 15 * MINUTE_MS } as const;
 
-/** How long the provider is asked again and again for one thing, before the statement says that it isn't covered. */
+/** For how long a question to the provider is repeated, before the statement says that it isn't covered. */
 const PROVIDER_PATIENCE_MS = 4 * HOUR_MS;
 
 /** How long the records, or Temporal's index, may be away. */

@@ -34,7 +34,7 @@ export interface PaymentInput {
   readonly requested?: LinkRequest | undefined;
   /** The state that the previous run ended with, after a continue-as-new or when an ended payment is reopened. */
   readonly carried?: PaymentState | undefined;
-  /** What had happened to the payment by then. */
+  /** The payment's timeline by then. */
   readonly timeline?: Timeline | undefined;
 }
 
@@ -45,7 +45,7 @@ export interface PaymentResult {
   readonly rejection?: string | undefined;
 }
 
-/** What `reopenPayment` is started with (as `carried`) when a message arrives for a payment that has ended. */
+/** The state that an ended payment has left. `reopenPayment` is started with it, as `carried`. */
 export interface EndedState {
   readonly state: PaymentState;
   readonly timeline?: Timeline | undefined;
@@ -62,12 +62,12 @@ export function startState({ order, terms, carried, timeline, requested }: Payme
   return { state: begun.payment, timeline: begun.timeline };
 }
 
-/** What a payment workflow returns. */
+/** The result of a payment workflow. */
 export interface EndedPayment extends PaymentResult, EndedState {
   readonly v: 1;
 }
 
-/** What has happened to a payment since it was created, in ms since the epoch. */
+/** A payment's timeline since it was created, in ms since the epoch. */
 export interface PaymentTimeline {
   readonly createdAt: number;
   readonly timeline: Timeline;
@@ -84,7 +84,7 @@ export interface InitiationReply extends PaymentResult {
 }
 
 /**
- * What is read of a provider's notification, which may lack either: never a fact, only a reason to ask the provider.
+ * The content of a provider's notification, which may lack either field: a reason to ask the provider, and no fact.
  */
 export interface Hint {
   readonly transId?: TransId | undefined;
@@ -95,7 +95,7 @@ export interface Hint {
 export const paymentQuery = defineQuery<PaymentResult, OfEnded>('payment');
 
 /**
- * What a query is given that is for a run which has ended: the guard lets it pass ([query-guard.ts](query-guard.ts)).
+ * The argument of a query for a run that has ended: the guard lets it pass ([query-guard.ts](query-guard.ts)).
  */
 export const OF_ENDED = 'ended';
 
@@ -123,7 +123,7 @@ export const INITIATION_UPDATE_ID = 'initiation';
  */
 export const outcomeUpdate = defineUpdate<PaymentResult, []>('outcome');
 
-/** What a request of a payment says beside its name. Temporal's own tools can leave it out. */
+/** Who sends a request to a payment. Temporal's own tools can leave it out. */
 export interface Asked<By = Actor> {
   readonly by?: By | undefined;
 }
@@ -145,7 +145,7 @@ export interface Answered<Answer> {
   readonly at: number;
 }
 
-/** What the provider shows of a payment's transactions, and of the one that it goes by. */
+/** The provider's list of a payment's transactions, and the status of the one that it goes by. */
 export interface ProviderView {
   readonly list: Answered<ListAnswer>;
   readonly status?: (Answered<StatusAnswer> & { readonly transId: TransId }) | undefined;
@@ -171,11 +171,11 @@ export const recheckUpdate = defineUpdate<PaymentResult, [Asked<Checker>]>('rech
  */
 export const resolveUpdate = defineUpdate<PaymentResult, [Resolution]>('resolve');
 
-/** What the failure of a refused update has beside the reason. */
+/** The details of a refused update's failure. */
 export interface RefusalDetails {
-  /** What the decision has to overrule to be taken. */
+  /** The objections that the decision has to overrule. */
   readonly force: Force;
-  /** What the transaction of a match is of, where it differs from the order; XAF. */
+  /** The amount of a match's transaction, where it differs from the order's; XAF. */
   readonly transactionAmount?: number | undefined;
 }
 
@@ -234,7 +234,7 @@ export const PAYOUT_LIMIT_WORKFLOW_TYPE = 'limitPayouts';
 /** @param day such as `2026-11-21` */
 export const payoutLimitWorkflowId = (merchant: string, day: string) => `payouts-of-${merchant}-on-${day}`;
 
-/** What the workflow that counts payouts asks a worker for. */
+/** The activities of the workflow that counts payouts. */
 export interface PayoutLimitSteps {
   /** @param day such as `2026-11-21` */
   orderedPayouts(merchant: string, day: string): Promise<CountedPayouts>;
@@ -248,7 +248,7 @@ export interface PayoutLimitInput {
   readonly day: string;
   /** When it may end, in ms since the epoch. */
   readonly until: number;
-  /** What the previous run has counted, after a continue-as-new. */
+  /** The count of the previous run, after a continue-as-new. */
   readonly carried?: CountedPayouts | undefined;
 }
 
@@ -319,7 +319,7 @@ export interface StatementSteps {
   publish(run: StatementRun): Promise<MadeStatement>;
 }
 
-/** What a statement has come to, in short. */
+/** The summary of a statement. */
 export interface MadeStatement {
   readonly date: string;
   readonly version: number;

@@ -31,7 +31,7 @@ class QueryGuard implements WorkflowInternalsInterceptor {
   }
 }
 
-/** Whether it is what the asker says of a run that has ended, and no other argument of somebody's. */
+/** Whether a query's argument is {@link OF_ENDED}. */
 function isMark(data: Uint8Array | null | undefined): boolean {
   return data != null && new TextDecoder().decode(data) === JSON.stringify(OF_ENDED);
 }

@@ -4,7 +4,7 @@ import type { CountedPayout, CountedPayouts } from '../payments/machine/counted-
 import type { Actor, Checker } from '../payments/machine/events.js';
 import type { DeliveryOutcome } from '../payments/machine/notification.js';
 import { stateSchemas } from '../payments/machine/state-schema.js';
-import type { DirectOrder, LinkOrder, PaymentOrder, PayoutOrder } from '../payments/words/order.js';
+import type { PaymentOrder } from '../payments/words/order.js';
 import type { Payment } from '../payments/words/payment.js';
 import type {
   Asked,
@@ -59,7 +59,7 @@ const { boolean: flag, looseObject: object, number, optional, string: text } = z
 const schemas = stateSchemas();
 const { count, identifier, list, paymentId, transId, status } = schemas;
 
-/** What is kept beyond the run of one version says its own. */
+/** The version of a shape that is kept for longer than one version of the code runs. */
 const v = z.literal(1);
 /** A day. One of zod's patterns can't be used once it is frozen. */
 const date = text().check(
@@ -145,31 +145,27 @@ export interface InputReaders<Order extends PaymentOrder> {
   readonly next: Reader<PaymentInput & { readonly order: Order }>;
 }
 
-const begun = { carried: absent, timeline: absent };
-const continued = { carried: schemas.state, timeline };
+function inputReaders<Order extends PaymentOrder>(
+  order: z.ZodMiniType<Order>,
+  requested: z.ZodMiniType<LinkRequest | undefined>,
+): InputReaders<Order> {
+  const fields = { ...inputFields, order, requested };
+  return {
+    first: reader(object({ ...fields, carried: absent, timeline: absent })),
+    next: reader(object({ ...fields, carried: schemas.state, timeline })),
+  };
+}
 
-const link = { ...inputFields, order: schemas.linkOrder, requested: optional(linkRequest) };
-export const linkInput: InputReaders<LinkOrder> = {
-  first: reader(object({ ...link, ...begun })),
-  next: reader(object({ ...link, ...continued })),
-};
+export const linkInput = inputReaders(schemas.linkOrder, optional(linkRequest));
+export const directInput = inputReaders(schemas.directOrder, absent);
+export const payoutInput = inputReaders(schemas.payoutOrder, absent);
 
-const direct = { ...inputFields, order: schemas.directOrder, requested: absent };
-export const directInput: InputReaders<DirectOrder> = {
-  first: reader(object({ ...direct, ...begun })),
-  next: reader(object({ ...direct, ...continued })),
-};
-
-const payout = { ...inputFields, order: schemas.payoutOrder, requested: absent };
-export const payoutInput: InputReaders<PayoutOrder> = {
-  first: reader(object({ ...payout, ...begun })),
-  next: reader(object({ ...payout, ...continued })),
-};
-
-const reopening = { ...inputFields, order: schemas.order, requested: absent };
+/** An ended payment is reopened with the state that it has left. */
 export const reopeningInput: InputReaders<PaymentOrder> = {
-  first: reader(object({ ...reopening, carried: schemas.endedState, timeline })),
-  next: reader(object({ ...reopening, ...continued })),
+  ...inputReaders(schemas.order, absent),
+  first: reader(
+    object({ ...inputFields, order: schemas.order, requested: absent, carried: schemas.endedState, timeline }),
+  ),
 };
 
 /** Reads the input of any run of a payment. */
