@@ -14,7 +14,7 @@ import type { ProviderStatus } from '../payments/words/transaction.js';
 
 /**
  * The messages of the workflows (signals, queries and updates) and their types: the contract between the API and the
- * workflows. It is the only file of the workflows that the API imports.
+ * workflows. Beside the readers in schemas.ts, it is the only file of the workflows that others import.
  */
 
 /** The names of the payment workflow types at Temporal. */
