@@ -88,18 +88,7 @@ await runProcess(async (stop) => {
       measures,
       tracing,
       workflowBundle: { codePath: WORKFLOW_BUNDLE },
-      limits: {
-        maxCachedWorkflows: config.WORKER_MAX_CACHED_WORKFLOWS,
-        maxConcurrentWorkflowTasks: config.WORKER_MAX_CONCURRENT_WORKFLOW_TASKS,
-        maxConcurrentActivities: config.WORKER_MAX_CONCURRENT_ACTIVITIES,
-        maxConcurrentLocalActivities: config.WORKER_MAX_CONCURRENT_LOCAL_ACTIVITIES,
-        shutdownGraceMs: config.WORKER_SHUTDOWN_GRACE,
-      },
-      callStacks: config.WORKER_CALL_STACKS,
-      deployment:
-        config.WORKER_BUILD_ID === undefined
-          ? undefined
-          : { deploymentName: config.WORKER_DEPLOYMENT, buildId: config.WORKER_BUILD_ID },
+      ...workerSettings(config),
     });
     const worker = await orStopped(creating, stop, CREATION_GRACE_MS);
     if (worker === undefined) return;
@@ -174,6 +163,22 @@ async function runWorker(
     ended.abort();
     await recording;
   }
+}
+
+/** The settings for {@link createPaymentWorker}. */
+function workerSettings(config: Config<'worker'>) {
+  const { WORKER_DEPLOYMENT: deploymentName, WORKER_BUILD_ID: buildId } = config;
+  return {
+    limits: {
+      maxCachedWorkflows: config.WORKER_MAX_CACHED_WORKFLOWS,
+      maxConcurrentWorkflowTasks: config.WORKER_MAX_CONCURRENT_WORKFLOW_TASKS,
+      maxConcurrentActivities: config.WORKER_MAX_CONCURRENT_ACTIVITIES,
+      maxConcurrentLocalActivities: config.WORKER_MAX_CONCURRENT_LOCAL_ACTIVITIES,
+      shutdownGraceMs: config.WORKER_SHUTDOWN_GRACE,
+    },
+    callStacks: config.WORKER_CALL_STACKS,
+    deployment: buildId === undefined ? undefined : { deploymentName, buildId },
+  };
 }
 
 /**

@@ -180,7 +180,9 @@ class Interpreter {
       }
       case 'expire': {
         const { transId, isUnissued } = todo;
-        const answer = isUnissued ? this.provider.expireUnissued(order, transId) : this.provider.expireLink(order, transId);
+        const answer = isUnissued
+          ? this.provider.expireUnissued(order, transId)
+          : this.provider.expireLink(order, transId);
         return { kind: 'expired', transId, answer: await answer };
       }
       case 'checkReset':
