@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Service } from '../payments/words/order.js';
-import { createProviderClient, type ProviderClient, type ProviderClientOptions } from '../provider/client.js';
+import type { ProviderClientOptions } from '../provider/calls.js';
+import { createProviderClient, type ProviderClient } from '../provider/client.js';
 import { Records } from '../records/records.js';
 import type { Config } from '../settings/read-settings.js';
 import { type Tracing, traceProviderCalls } from '../telemetry/tracing.js';

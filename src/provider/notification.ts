@@ -1,7 +1,7 @@
 import { type PaymentId, parsePaymentId, type TransId } from '../payments/words/payment-id.js';
 import { PROVIDER_STATUSES, type ProviderStatus } from '../payments/words/transaction.js';
 import { type BodyHeaders, decoded, parseJson, textOf } from './body.js';
-import { pathSegment } from './client.js';
+import { pathSegment } from './calls.js';
 import { paymentIdOf } from './requests.js';
 import { MAX_TRANS_ID } from './schemas.js';
 

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 import { SERVICES } from '../payments/words/order.js';
-import { PROVIDER_CALL_OUTCOMES, PROVIDER_ENDPOINTS, type ProviderCall } from '../provider/client.js';
+import { PROVIDER_CALL_OUTCOMES, PROVIDER_ENDPOINTS, type ProviderCall } from '../provider/calls.js';
 import { CODEC_OPERATIONS, CODEC_RESULTS, type CodecCall } from '../temporal/encryption.js';
 
 /*

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, TraceFlags, type Tracer, trace } from '@opentelemetry/api';
 import type { IdGenerator, SpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import type { PaymentId } from '../payments/words/payment-id.js';
-import type { TraceCall } from '../provider/client.js';
+import type { TraceCall } from '../provider/calls.js';
 
 /*
  * One payment is one trace, whatever processes work on it and however long it takes: the trace's id follows from the

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Breaker, MAX_TIMEOUTS, PAUSE_MS } from '../../src/provider/breaker.js';
-import type { ProviderClient, ProviderClientOptions } from '../../src/provider/client.js';
+import type { ProviderClientOptions } from '../../src/provider/calls.js';
+import type { ProviderClient } from '../../src/provider/client.js';
 import type { Exchange } from '../../src/provider/http.js';
 import {
   CLOSED_URL,

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { ZodError } from 'zod';
-import { type ProviderClient, pathSegment, searchPath } from '../../src/provider/client.js';
+import { pathSegment } from '../../src/provider/calls.js';
+import { type ProviderClient, searchPath } from '../../src/provider/client.js';
 import { toDirectPay, toInitiatePay, toPayout } from '../../src/provider/requests.js';
 import { clientOf, closeServers, json, serveHttp } from '../support/local-servers.js';
 import { directOrder, linkOrder, payoutOrder } from '../support/orders.js';

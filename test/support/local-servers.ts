@@ -1,7 +1,8 @@
 import { createServer as createHttpServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { createServer as createNetServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
-import { createProviderClient, type ProviderClient, type ProviderClientOptions } from '../../src/provider/client.js';
+import type { ProviderClientOptions } from '../../src/provider/calls.js';
+import { createProviderClient, type ProviderClient } from '../../src/provider/client.js';
 
 /** What a server on 127.0.0.1 saw of one request. */
 export interface Seen {

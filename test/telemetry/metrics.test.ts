@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
-import { PROVIDER_ENDPOINTS } from '../../src/provider/client.js';
+import { PROVIDER_ENDPOINTS } from '../../src/provider/calls.js';
 import {
   codecMetrics,
   createRegistry,

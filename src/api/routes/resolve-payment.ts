@@ -5,7 +5,7 @@ import { findByTransId } from '../../engine/visibility.js';
 import { onlyFor, variantError } from '../../http/validate.js';
 import { allOf, type Decision } from '../../payments/words/decision.js';
 import type { TransId } from '../../payments/words/payment-id.js';
-import { pathSegment } from '../../provider/client.js';
+import { pathSegment } from '../../provider/calls.js';
 import { rejectUpdate, resolveUpdate } from '../../workflows/messages.js';
 import { MAX_TRANS_ID_LENGTH } from '../parameters.js';
 import { authenticatedRoute } from '../route.js';
