@@ -99,7 +99,12 @@ function checkedLater(id: string) {
   const now = Date.now();
   const state = {
     ...openPayment(order, terms, now),
-    phase: { kind: 'ended', status: 'FAILED', checks: [{ at: now + DAY, tries: 0 }] },
+    phase: {
+      kind: 'ended',
+      status: 'FAILED',
+      failureCode: 'failed_at_provider',
+      checks: [{ at: now + DAY, tries: 0 }],
+    },
   };
   return { v: 1, order, terms, fingerprint: 'f', requestId: 'r', carried: state };
 }

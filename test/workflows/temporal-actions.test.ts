@@ -354,7 +354,11 @@ describe('a payment that a batch job finds', () => {
       ['reset', '--type', 'LastWorkflowTask'],
     ];
     for (const batch of batches) {
-      const { isDone, said } = await temporal('workflow', ...batch, ...found);
+      // The server refuses one that begins before the last one's end.
+      const { isDone, said } = await eventually(
+        () => temporal('workflow', ...batch, ...found),
+        (came) => !came.said.includes('Max concurrent batch operations'),
+      );
       expect({ batch, isDone, said: isDone ? '' : said }).toEqual({ batch, isDone: true, said: '' });
     }
     expect(await temporal('batch', 'list')).toMatchObject({ isDone: true });
@@ -479,7 +483,7 @@ describe('a statement that is being made', () => {
 
   /** Begins to make it. @returns what comes of it */
   async function make(): Promise<WorkflowHandle> {
-    const options = { workflowId: `statement-${randomUUID()}`, taskQueue: 'payments', args: [{ day }] };
+    const options = { workflowId: `statement-${randomUUID()}`, taskQueue: 'payments', args: [{ v: 1, day }] };
     const handle = await world.client.workflow.start(STATEMENT_WORKFLOW_TYPE, options);
     await eventually(
       async () => comparing.has(options.workflowId),
