@@ -11,6 +11,7 @@ import { z } from 'zod';
 import { toPayment } from '../payments/views/to-payment.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
 import type { Shutdown } from '../process/shutdown.js';
+import { queryByIds } from '../records/index-queries.js';
 import { inReviewUnlessFinal } from '../records/payment-record.js';
 import { grpcErrorOf } from '../temporal/connection.js';
 import { inputOfRun, isUntakenRun } from '../temporal/run-start.js';
@@ -30,7 +31,6 @@ import type { Descriptions } from './descriptions.js';
 import { Unavailable } from './errors.js';
 import { findRecorded, type RecordedPayment, type RecordsContext, recordedContent } from './recorded-payments.js';
 import { callTemporal, hasEnded, queryTemporal, waitFor } from './temporal-calls.js';
-import { queryByIds } from './visibility.js';
 
 /** What reading payments needs. */
 export interface ReadContext extends RecordsContext {

@@ -4,6 +4,7 @@ import { CURRENCY } from '../payments/words/limits.js';
 import type { Payment, PaymentSummary, RecordedSummary } from '../payments/words/payment.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
 import { RecordsUnavailableError } from '../records/database.js';
+import { type PaymentFilter, queryByIds, visibilityQuery } from '../records/index-queries.js';
 import { type ListedRun, listRuns } from '../records/list-runs.js';
 import { inReviewUnlessFinal, type PaymentRecord } from '../records/payment-record.js';
 import { NoRecords } from './errors.js';
@@ -12,7 +13,6 @@ import { listOldestFirst } from './oldest-first.js';
 import { compareNewest, compareOldest, type Place } from './places.js';
 import { askRecords, isOver, type RecordsContext } from './recorded-payments.js';
 import { callTemporal } from './temporal-calls.js';
-import { type PaymentFilter, queryByIds, visibilityQuery } from './visibility.js';
 
 /** Which payments to list. */
 interface ListFilter extends PaymentFilter {

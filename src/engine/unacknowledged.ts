@@ -1,7 +1,8 @@
 import PQueue from 'p-queue';
 import { type PaymentNotification, withNextTries } from '../payments/machine/notification.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
-import { type ListedRun, TOLD_PAYMENTS, toRun, UNDELIVERED_PAYMENTS } from '../records/list-runs.js';
+import { TOLD_PAYMENTS, UNDELIVERED_PAYMENTS } from '../records/index-queries.js';
+import { type ListedRun, toRun } from '../records/list-runs.js';
 import { notificationsQuery, OF_ENDED } from '../workflows/messages.js';
 import {
   askRunning,

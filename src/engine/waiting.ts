@@ -1,12 +1,12 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { PaymentId } from '../payments/words/payment-id.js';
 import { HOUR_MS } from '../payments/words/time.js';
-import { type ListedRun, TOLD_PAYMENTS } from '../records/list-runs.js';
+import { OPEN_REVIEWS, TOLD_PAYMENTS, unfinishedQuery } from '../records/index-queries.js';
+import type { ListedRun } from '../records/list-runs.js';
 import { currentState, findPayment, type ReadContext } from './find-payment.js';
 import { countPayments, listOldestFirst } from './oldest-first.js';
 import { shareAnswers } from './shared-answers.js';
 import { unacknowledgedOf } from './unacknowledged.js';
-import { OPEN_REVIEWS, unfinishedQuery } from './visibility.js';
 
 /** For how long what was read is shown again, in ms, however often Prometheus asks. */
 const REUSED_MS = 60_000;

@@ -2,7 +2,8 @@ import type { Client } from '@temporalio/client';
 import type { PaymentId } from '../payments/words/payment-id.js';
 import { endOfDay, startOf } from '../payments/words/time.js';
 import type { DayPayment } from '../reconciliation/reconciliation.js';
-import { createdBetween, listRuns, runsOf } from './list-runs.js';
+import { queryByIds, visibilityQuery } from './index-queries.js';
+import { keepLatest, listRuns } from './list-runs.js';
 import type { PaymentRun } from './payment-record.js';
 import type { Records } from './records.js';
 
@@ -49,7 +50,7 @@ export async function paymentsOfDay(
   const latest = new Map<PaymentId, RunOfDay>();
   // One more tells that there are more.
   const held = max + 1;
-  for await (const { runs } of listRuns(client, createdBetween(from, before))) {
+  for await (const { runs } of listRuns(client, visibilityQuery({ createdFrom: from, createdBefore: before }))) {
     onProgress();
     for (const run of runs) keepLatest(latest, toRunOfDay(run));
     forgetLater(latest, held);
@@ -85,25 +86,12 @@ export async function paymentsWith(client: Client, records: Records, ids: readon
   for (let first = 0; first < ids.length; first += IDS_PER_QUERY) {
     const some = ids.slice(first, first + IDS_PER_QUERY);
     const latest = new Map<PaymentId, PaymentRun>();
-    for await (const { runs } of listRuns(client, runsOf(some))) for (const run of runs) keepLatest(latest, run);
+    for await (const { runs } of listRuns(client, queryByIds(some))) for (const run of runs) keepLatest(latest, run);
     const forgotten = some.filter((id) => !latest.has(id));
     for (const run of await records.runsOf(forgotten)) latest.set(run.id, inReviewIfOpen(run));
     found.push(...[...latest.values()].map(toDayPayment));
   }
   return found;
-}
-
-/** Of several runs of a payment, the one that is open counts, and otherwise the one that began last. */
-function keepLatest<Run extends Pick<PaymentRun, 'id' | 'startedAt' | 'closedAt'>>(
-  latest: Map<PaymentId, Run>,
-  run: Run,
-): void {
-  const other = latest.get(run.id);
-  const isNewer =
-    other === undefined ||
-    run.closedAt === undefined ||
-    (other.closedAt !== undefined && run.startedAt > other.startedAt);
-  if (isNewer) latest.set(run.id, run);
 }
 
 /** A payment that was open when it was recorded, and that Temporal has lost since, needs a person. */

@@ -4,11 +4,8 @@ import { decodeTypedSearchAttributes } from '@temporalio/common/lib/converter/pa
 import proto from '@temporalio/proto';
 import type { PaymentStatus } from '../payments/words/payment.js';
 import { type PaymentId, type PaymentKind, parsePaymentId, type TransId } from '../payments/words/payment-id.js';
-import { endOfDay, startOf } from '../payments/words/time.js';
-import { endingWith } from '../temporal/connection.js';
-import { pagesOf } from '../temporal/list-workflows.js';
+import { endingWith, grpcErrorOf, isTooLarge } from '../temporal/connection.js';
 import { paymentSearchAttributes as attributes } from '../temporal/search-attributes.js';
-import { WORKFLOW_TYPES } from '../workflows/messages.js';
 import type { PaymentRun } from './payment-record.js';
 
 /** The runs of payments in Temporal's index. */
@@ -22,6 +19,7 @@ const RUNS_PER_CALL = 250;
 const CALL_LIMIT_MS = 10_000;
 
 type RunInfo = proto.temporal.api.workflow.v1.IWorkflowExecutionInfo;
+type Listed = proto.temporal.api.workflowservice.v1.ListWorkflowExecutionsResponse;
 
 /** A run of a payment's workflow, with what was stored beside it, as it is stored. */
 export interface ListedRun extends PaymentRun {
@@ -37,55 +35,9 @@ export interface RunPage {
 /** Makes a call to Temporal, within the time that it may take. */
 type MakeCall = <T>(call: () => Promise<T>) => Promise<T>;
 
-const PAYMENTS = `WorkflowType IN (${WORKFLOW_TYPES.map((type) => `"${type}"`).join(', ')})`;
-
 /**
- * Runs that ended at or after `from` and before `to` (ms since the epoch); of those that continued as new, the last
- * alone.
- */
-export function endedBetween(from: number, to: number): string {
-  return (
-    `${PAYMENTS} AND ExecutionStatus != "Running" AND ExecutionStatus != "ContinuedAsNew" ` +
-    `AND CloseTime >= "${new Date(from).toISOString()}" AND CloseTime < "${new Date(to).toISOString()}"`
-  );
-}
-
-/** Runs of payments that were created at or after `from` and before `before` (ms since the epoch). */
-export function createdBetween(from: number, before: number): string {
-  const { name } = attributes.createdAt;
-  return `${PAYMENTS} AND ExecutionStatus != "ContinuedAsNew" AND ${name} >= ${from} AND ${name} < ${before}`;
-}
-
-/** Runs of payouts that a merchant ordered on a day, but for those that were opened again. */
-export function payoutsOfDay(merchant: string, day: string): string {
-  const begin = startOf(day);
-  const { merchant: owner, createdAt } = attributes;
-  return `WorkflowType = "payOut" AND ${owner.name} = "${merchant}" AND ${createdAt.name} >= ${begin} AND ${createdAt.name} < ${endOfDay(begin)}`;
-}
-
-/** Runs of these payments. */
-export function runsOf(ids: readonly PaymentId[]): string {
-  const quoted = ids.map((id) => `"${id}"`).join(', ');
-  return `${PAYMENTS} AND ExecutionStatus != "ContinuedAsNew" AND WorkflowId IN (${quoted})`;
-}
-
-/**
- * Open runs of whose payments merchants were to be notified of something: the first time gives each a {@link
- * attributes.final}, if need be false, which it keeps, whatever its status becomes. The index doesn't know what has yet
- * to be delivered.
- */
-export const TOLD_PAYMENTS = `${PAYMENTS} AND ExecutionStatus = "Running" AND ${attributes.final.name} IS NOT NULL`;
-
-/**
- * Runs of payments with a notification that nobody sends any more: it was given up, or its payment's workflow was
- * stopped. An earlier run of a payment that was opened again says what was so then.
- */
-export const UNDELIVERED_PAYMENTS =
-  `${PAYMENTS} AND ExecutionStatus != "ContinuedAsNew" AND (${attributes.givenUp.name} = true OR ` +
-  `(ExecutionStatus IN ("Terminated", "Canceled", "Failed", "TimedOut") AND ${attributes.final.name} IS NOT NULL))`;
-
-/**
- * The runs that a query finds, a call's worth at a time.
+ * The runs that a query finds, a call's worth at a time. A page that is too large to be sent or received is asked for
+ * again with half as many, down to one; so are those after it.
  *
  * @param call makes each call to Temporal; by default it may take ten seconds
  */
@@ -95,8 +47,40 @@ export async function* listRuns(
   call: MakeCall = (list) => called(client, undefined, list),
   pageSize = RUNS_PER_CALL,
 ): AsyncGenerator<RunPage> {
-  for await (const { executions, isLast } of pagesOf(client, { query, pageSize }, call))
-    yield { runs: executions.map(toRun).filter((run) => run !== undefined), isLast };
+  const { namespace } = client.options;
+  let size = pageSize;
+  let page: Listed | undefined;
+  do {
+    const request: object = { namespace, query, pageSize: size, nextPageToken: page?.nextPageToken };
+    try {
+      page = await call(() => client.workflowService.listWorkflowExecutions(request));
+    } catch (error) {
+      if (!wasTooLarge(error) || size === 1) throw error;
+      size = Math.ceil(size / 2);
+      continue;
+    }
+    const runs = page.executions.map(toRun).filter((run) => run !== undefined);
+    yield { runs, isLast: page.nextPageToken.length === 0 };
+  } while (page === undefined || page.nextPageToken.length > 0);
+}
+
+/** @param error of gRPC, or caused by one */
+function wasTooLarge(error: unknown): boolean {
+  const failed = grpcErrorOf(error) ?? (error instanceof Error ? grpcErrorOf(error.cause) : undefined);
+  return failed !== undefined && isTooLarge(failed);
+}
+
+/** Keeps a run if it counts among those of its payment: the one that is open, and otherwise the one that began last. */
+export function keepLatest<Run extends Pick<PaymentRun, 'id' | 'startedAt' | 'closedAt'>>(
+  latest: Map<PaymentId, Run>,
+  run: Run,
+): void {
+  const other = latest.get(run.id);
+  const isNewer =
+    other === undefined ||
+    run.closedAt === undefined ||
+    (other.closedAt !== undefined && run.startedAt > other.startedAt);
+  if (isNewer) latest.set(run.id, run);
 }
 
 /** A run in Temporal's own form; `undefined` for a workflow that the API hasn't started. */

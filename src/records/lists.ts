@@ -1,21 +1,12 @@
-import type { PaymentEventType, PaymentStatus } from '../payments/words/payment.js';
-import type { PaymentId, PaymentKind } from '../payments/words/payment-id.js';
+import type { PaymentEventType } from '../payments/words/payment.js';
+import type { PaymentId } from '../payments/words/payment-id.js';
 import type { SqlValue } from './database.js';
+import type { PaymentFilter } from './index-queries.js';
 
-/** Which recorded payments to list; times in ms since the epoch. */
-export interface RecordFilter {
-  /** The merchant; without it, everybody's payments. */
-  readonly owner?: string | undefined;
-  readonly status?: PaymentStatus | undefined;
-  readonly final?: boolean | undefined;
-  readonly kind?: PaymentKind | undefined;
-  readonly externalId?: string | undefined;
-  readonly userId?: string | undefined;
-  readonly transId?: string | undefined;
+/** Which recorded payments to list. */
+export interface RecordFilter extends PaymentFilter {
   /** The mobile operator's reference. */
   readonly financialTransId?: string | undefined;
-  readonly createdFrom?: number | undefined;
-  readonly createdBefore?: number | undefined;
   /** The last payment of the page before. */
   readonly after?: { readonly createdAt: number; readonly id: PaymentId } | undefined;
   /** By their creation, then by their ids; `newest first` by default. */

@@ -1,7 +1,8 @@
 import { Context } from '@temporalio/activity';
 import { type CountedPayout, type CountedPayouts, summed } from '../payments/machine/counted-payouts.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
-import { listRuns, payoutsOfDay } from '../records/list-runs.js';
+import { payoutsOfDay } from '../records/index-queries.js';
+import { listRuns } from '../records/list-runs.js';
 
 /**
  * An activity: the payouts that Temporal's index has of a merchant's day: what a day's count begins with, in case

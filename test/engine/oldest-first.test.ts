@@ -4,7 +4,7 @@ import PQueue from 'p-queue';
 import { countPayments, listOldestFirst } from '../../src/engine/oldest-first.js';
 import type { Place } from '../../src/engine/places.js';
 import type { PaymentId } from '../../src/payments/words/payment-id.js';
-import { TOLD_PAYMENTS } from '../../src/records/list-runs.js';
+import { TOLD_PAYMENTS } from '../../src/records/index-queries.js';
 import { connectClient } from '../../src/temporal/connection.js';
 import { paymentSearchAttributes as attributes } from '../../src/temporal/search-attributes.js';
 import { type DevServer, startDevServer } from '../../stack/temporal/start-dev-server.js';

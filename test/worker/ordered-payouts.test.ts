@@ -2,7 +2,7 @@ import { status as grpc } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { MockActivityEnvironment, type TestWorkflowEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
-import { findByTransId } from '../../src/engine/visibility.js';
+import { findByTransId } from '../../src/engine/find-by-transaction.js';
 import { Problem } from '../../src/http/problem.js';
 import { connectClient } from '../../src/temporal/connection.js';
 import { orderedPayouts } from '../../src/worker/ordered-payouts.js';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { listPayments as list } from '../../engine/list-payments.js';
-import { isQueryable } from '../../engine/visibility.js';
 import { isOperator } from '../../http/auth.js';
 import { PAYMENT_STATUSES } from '../../payments/words/payment.js';
 import { PAYMENT_KINDS } from '../../payments/words/payment-id.js';
+import { isQueryable } from '../../records/index-queries.js';
 import { REFERENCE } from '../../records/payment-record.js';
 import { recordsUnavailable } from '../api-error.js';
 import { cursor, toCursor } from '../cursor.js';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { RecordsUnavailable, TooManyNotifications } from '../../engine/errors.js';
+import { findForHint } from '../../engine/find-by-transaction.js';
 import {
   deliverHint,
   dropMatched,
@@ -7,7 +8,6 @@ import {
   type HintDelivery,
   keepUnmatched,
 } from '../../engine/provider-notifications.js';
-import { findForHint } from '../../engine/visibility.js';
 import { sameSecret } from '../../http/auth.js';
 import { MAX_BODY_BYTES } from '../../http/body.js';
 import type { WebhookResult } from '../../http/metrics.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { findByTransId } from '../../engine/find-by-transaction.js';
 import { currentState, type FoundPayment, type ReadContext } from '../../engine/find-payment.js';
 import { updatePayment } from '../../engine/update-payment.js';
-import { findByTransId } from '../../engine/visibility.js';
 import { onlyFor, variantError } from '../../http/validate.js';
 import { allOf, type Decision } from '../../payments/words/decision.js';
 import type { TransId } from '../../payments/words/payment-id.js';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { listPayments } from '../../engine/list-payments.js';
 import { countPayments } from '../../engine/oldest-first.js';
-import { visibilityQuery } from '../../engine/visibility.js';
 import { PAYMENT_KINDS } from '../../payments/words/payment-id.js';
+import { visibilityQuery } from '../../records/index-queries.js';
 import { cursor, toCursor } from '../cursor.js';
 import { limit, merchantName } from '../parameters.js';
 import { authenticatedRoute } from '../route.js';

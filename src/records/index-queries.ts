@@ -1,10 +1,10 @@
-import type { Client } from '@temporalio/client';
 import type { PaymentStatus } from '../payments/words/payment.js';
-import { type PaymentId, type PaymentKind, parsePaymentId } from '../payments/words/payment-id.js';
+import type { PaymentId, PaymentKind } from '../payments/words/payment-id.js';
+import { endOfDay, startOf } from '../payments/words/time.js';
 import { paymentSearchAttributes as attributes } from '../temporal/search-attributes.js';
 import { WORKFLOW_TYPES } from '../workflows/messages.js';
-import { askRecords, type RecordsContext } from './recorded-payments.js';
-import { callTemporal } from './temporal-calls.js';
+
+/** What is asked of Temporal's index of payments, in Temporal's query language. */
 
 /** Which payments to list; times in ms since the epoch. */
 export interface PaymentFilter {
@@ -21,9 +21,6 @@ export interface PaymentFilter {
   readonly createdFrom?: number | undefined;
   readonly createdBefore?: number | undefined;
 }
-
-/** Payments of one transaction that are read at once. */
-const MAX_HOLDERS = 10;
 
 /** What has no meaning of its own between quotes in Temporal's query language. */
 const PLAIN = /^[A-Za-z0-9_.:/+=@~-]{1,200}$/;
@@ -50,8 +47,8 @@ export const OPEN_REVIEWS = `${PAYMENTS} AND ${equals(attributes.status.name, 'R
 
 /** Payments that were created before a time (ms since the epoch), have no final status, and need no person. */
 export function unfinishedQuery(before: number): string {
-  const { final, status, createdAt } = attributes;
-  return `${PAYMENTS} AND ExecutionStatus = "Running" AND ${createdAt.name} < ${before} AND (${final.name} IS NULL OR ${final.name} = false) AND ${status.name} != "REVIEW"`;
+  const { status, createdAt } = attributes;
+  return `${PAYMENTS} AND ExecutionStatus = "Running" AND ${createdAt.name} < ${before} AND ${FINAL.false} AND ${status.name} != "REVIEW"`;
 }
 
 /**
@@ -84,6 +81,32 @@ export function queryByIds(ids: readonly PaymentId[]): string {
   return `${PAYMENTS} AND WorkflowId IN (${ids.map(quote).join(', ')})`;
 }
 
+/** Runs that ended at or after `from` and before `to` (ms since the epoch). */
+export function endedBetween(from: number, to: number): string {
+  const [begin, end] = [new Date(from).toISOString(), new Date(to).toISOString()];
+  return `${PAYMENTS} AND ExecutionStatus != "Running" AND CloseTime >= "${begin}" AND CloseTime < "${end}"`;
+}
+
+/** Runs of payouts that a merchant ordered on a day, but for those that were opened again. */
+export function payoutsOfDay(merchant: string, day: string): string {
+  const begin = startOf(day);
+  const { merchant: owner, createdAt } = attributes;
+  return `WorkflowType = "payOut" AND ${owner.name} = "${merchant}" AND ${createdAt.name} >= ${begin} AND ${createdAt.name} < ${endOfDay(begin)}`;
+}
+
+/**
+ * Open runs of whose payments merchants were to be notified of something: the first time gives each a {@link
+ * attributes.final}, if need be false, which it keeps, whatever its status becomes. The index doesn't know what has yet
+ * to be delivered.
+ */
+export const TOLD_PAYMENTS = `${PAYMENTS} AND ExecutionStatus = "Running" AND ${attributes.final.name} IS NOT NULL`;
+
+/**
+ * Runs of payments with a notification that nobody sends any more: it was given up, or its payment's workflow was
+ * stopped. An earlier run of a payment that was opened again says what was so then.
+ */
+export const UNDELIVERED_PAYMENTS = `${PAYMENTS} AND (${attributes.givenUp.name} = true OR (${STOPPED} AND ${attributes.final.name} IS NOT NULL))`;
+
 function equals(attribute: string, value: string | undefined): string[] {
   return value === undefined ? [] : [`${attribute} = ${quote(value)}`];
 }
@@ -91,51 +114,4 @@ function equals(attribute: string, value: string | undefined): string[] {
 function quote(value: string): string {
   if (!isQueryable(value)) throw new Error('only an identifier can be part of a query');
   return `"${value}"`;
-}
-
-/** What looking for a transaction needs. */
-type TransactionContext = { readonly client: Client } & RecordsContext;
-
-/**
- * The payments that have a transaction of the provider; there should be at most one. A payment is found some
- * moments after it got its transaction.
- *
- * @throws {Unavailable | RecordsUnavailable}
- */
-export async function findByTransId(context: TransactionContext, transId: string): Promise<PaymentId[]> {
-  const recorded = await recordedWith(context, transId);
-  return [...new Set([...recorded, ...(await indexedWith(context, transId))])];
-}
-
-/**
- * The payments that a hint about a transaction may be for: those that Temporal has or, only when it has none, those of
- * the records. A hint proves nothing, so it needn't wait for records that are away when Temporal has its payment.
- *
- * @throws {Unavailable | RecordsUnavailable}
- */
-export async function findForHint(context: TransactionContext, transId: string): Promise<PaymentId[]> {
-  const indexed = await indexedWith(context, transId);
-  return indexed.length > 0 ? indexed : await recordedWith(context, transId);
-}
-
-async function recordedWith({ records }: TransactionContext, transId: string): Promise<PaymentId[]> {
-  if (!isQueryable(transId)) return [];
-  const recorded = await askRecords(
-    () => records?.list({ transId }, MAX_HOLDERS),
-    "It can't be checked at the moment which payment has this transaction. Try again shortly.",
-  );
-  return (recorded ?? []).map(({ id }) => id);
-}
-
-async function indexedWith({ client }: TransactionContext, transId: string): Promise<PaymentId[]> {
-  if (!isQueryable(transId)) return [];
-  return await callTemporal(client, async () => {
-    const ids = new Set<PaymentId>();
-    const request = { query: visibilityQuery({ transId }), pageSize: MAX_HOLDERS };
-    for await (const { workflowId } of client.workflow.list(request)) {
-      const id = parsePaymentId(workflowId);
-      if (id !== undefined) ids.add(id);
-    }
-    return [...ids];
-  });
 }
