@@ -1,13 +1,10 @@
 import type { Client } from '@temporalio/client';
 import type { PaymentId } from '../payments/words/payment-id.js';
 import { DAY_MS } from '../payments/words/time.js';
-import { type ListedRun, listRuns } from '../records/list-runs.js';
+import { type ListedRun, listRuns, RUNS_PER_CALL } from '../records/list-runs.js';
 import { paymentSearchAttributes as attributes } from '../temporal/search-attributes.js';
 import { compareOldest, type Place } from './places.js';
 import { callTemporal } from './temporal-calls.js';
-
-/** Runs that one call to Temporal gives. */
-const LISTED_AT_ONCE = 250;
 
 /** Payments in the order of their creation, then of their ids. */
 export interface OldestFirst {
@@ -55,12 +52,12 @@ const createdBefore = (time: number): string => `${attributes.createdAt.name} < 
  * lists; `undefined` when there aren't that many.
  */
 async function timeAfter(client: Client, query: string, from: number, limit: number): Promise<number | undefined> {
-  if ((await countPayments(client, query)) <= limit + LISTED_AT_ONCE) return undefined;
+  if ((await countPayments(client, query)) <= limit + RUNS_PER_CALL) return undefined;
   let [low, high] = [from, Date.now() + DAY_MS];
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
     const count = await countPayments(client, `${query} AND ${createdBefore(middle)}`);
-    if (count > limit + LISTED_AT_ONCE) high = middle;
+    if (count > limit + RUNS_PER_CALL) high = middle;
     else if (count <= limit) low = middle;
     else return middle;
   }

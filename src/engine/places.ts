@@ -16,6 +16,9 @@ export function compareOldest(one: Place, other: Place): number {
   return one.createdAt - other.createdAt || compareIds(one, other);
 }
 
+/** How places compare in each order of a list. */
+export const COMPARE = { 'newest first': compareNewest, 'oldest first': compareOldest } as const;
+
 function compareIds(one: Place, other: Place): number {
   if (one.id === other.id) return 0;
   return one.id < other.id ? -1 : 1;

@@ -25,7 +25,7 @@ export interface PaymentFilter {
 /** What has no meaning of its own between quotes in Temporal's query language. */
 const PLAIN = /^[A-Za-z0-9_.:/+=@~-]{1,200}$/;
 
-/** Whether a value can be part of a query. Our ids can; the provider's have a form of its own. */
+/** Says whether a value can be part of a query. Our ids can; the provider's have a form of its own. */
 export function isQueryable(value: string): boolean {
   return PLAIN.test(value);
 }
@@ -43,51 +43,51 @@ const FINAL = {
 const PAYMENTS = `WorkflowType IN (${WORKFLOW_TYPES.map(quote).join(', ')}) AND ExecutionStatus != "ContinuedAsNew"`;
 
 /** Payments under review that a person can decide: those that were stopped are out of anybody's reach. */
-export const OPEN_REVIEWS = `${PAYMENTS} AND ${equals(attributes.status.name, 'REVIEW')[0]} AND ExecutionStatus = "Running"`;
+export const OPEN_REVIEWS = `${PAYMENTS} AND ${equals('status', 'REVIEW')} AND ExecutionStatus = "Running"`;
 
-/** Payments that were created before a time (ms since the epoch), have no final status, and need no person. */
+/** Asks for payments that were created before a time (ms since the epoch), have no final status, and need no person. */
 export function unfinishedQuery(before: number): string {
   const { status, createdAt } = attributes;
   return `${PAYMENTS} AND ExecutionStatus = "Running" AND ${createdAt.name} < ${before} AND ${FINAL.false} AND ${status.name} != "REVIEW"`;
 }
 
 /**
- * The filter in Temporal's query language. It finds too much rather than too little, such as an earlier run
- * of a reopened payment as it was then: each payment must be checked again.
+ * Asks for the payments that a filter wants, and rather for too many than too few, such as an earlier run of a reopened
+ * payment as it was then: each payment must be checked again.
  *
  * @throws {Error} for a value that isn't an identifier, and so could be read as a piece of the query.
  */
 export function visibilityQuery(filter: PaymentFilter): string {
-  const { owner, status, kind, externalId, userId, transId, createdFrom, createdBefore } = filter;
-  const { merchant, createdAt } = attributes;
+  const { owner, status, final, kind, externalId, userId, transId, createdFrom, createdBefore } = filter;
+  const withStatus = equals('status', status);
   return [
     PAYMENTS,
-    ...equals(merchant.name, owner),
-    ...(status === 'REVIEW'
-      ? [`(${equals(attributes.status.name, status)[0]} OR (${STOPPED} AND ${FINAL.false}))`]
-      : equals(attributes.status.name, status)),
-    ...(filter.final === undefined ? [] : [FINAL[`${filter.final}`]]),
-    ...equals(attributes.kind.name, kind),
-    ...equals(attributes.externalId.name, externalId),
-    ...equals(attributes.userId.name, userId),
-    ...equals(attributes.transId.name, transId),
-    ...(createdFrom === undefined ? [] : [`${createdAt.name} >= ${createdFrom}`]),
-    ...(createdBefore === undefined ? [] : [`${createdAt.name} < ${createdBefore}`]),
-  ].join(' AND ');
+    equals('merchant', owner),
+    status === 'REVIEW' ? `(${withStatus} OR (${STOPPED} AND ${FINAL.false}))` : withStatus,
+    final === undefined ? undefined : FINAL[`${final}`],
+    equals('kind', kind),
+    equals('externalId', externalId),
+    equals('userId', userId),
+    equals('transId', transId),
+    createdFrom === undefined ? undefined : `${attributes.createdAt.name} >= ${createdFrom}`,
+    createdBefore === undefined ? undefined : `${attributes.createdAt.name} < ${createdBefore}`,
+  ]
+    .filter((condition) => condition !== undefined)
+    .join(' AND ');
 }
 
-/** All runs of some payments. */
+/** Asks for all runs of some payments. */
 export function queryByIds(ids: readonly PaymentId[]): string {
   return `${PAYMENTS} AND WorkflowId IN (${ids.map(quote).join(', ')})`;
 }
 
-/** Runs that ended at or after `from` and before `to` (ms since the epoch). */
+/** Asks for runs that ended at or after `from` and before `to` (ms since the epoch). */
 export function endedBetween(from: number, to: number): string {
   const [begin, end] = [new Date(from).toISOString(), new Date(to).toISOString()];
   return `${PAYMENTS} AND ExecutionStatus != "Running" AND CloseTime >= "${begin}" AND CloseTime < "${end}"`;
 }
 
-/** Runs of payouts that a merchant ordered on a day, but for those that were opened again. */
+/** Asks for runs of payouts that a merchant ordered on a day, but for those that were opened again. */
 export function payoutsOfDay(merchant: string, day: string): string {
   const begin = startOf(day);
   const { merchant: owner, createdAt } = attributes;
@@ -107,8 +107,8 @@ export const TOLD_PAYMENTS = `${PAYMENTS} AND ExecutionStatus = "Running" AND ${
  */
 export const UNDELIVERED_PAYMENTS = `${PAYMENTS} AND (${attributes.givenUp.name} = true OR (${STOPPED} AND ${attributes.final.name} IS NOT NULL))`;
 
-function equals(attribute: string, value: string | undefined): string[] {
-  return value === undefined ? [] : [`${attribute} = ${quote(value)}`];
+function equals(attribute: keyof typeof attributes, value: string | undefined): string | undefined {
+  return value === undefined ? undefined : `${attributes[attribute].name} = ${quote(value)}`;
 }
 
 function quote(value: string): string {

@@ -13,7 +13,7 @@ import type { PaymentRun } from './payment-record.js';
 const { WorkflowExecutionStatus: Status } = proto.temporal.api.enums.v1;
 
 /** Runs that one call to Temporal gives: with the largest memos, some 8 MB. */
-const RUNS_PER_CALL = 250;
+export const RUNS_PER_CALL = 250;
 
 /** How long a call may take, in ms. A query may have to wait for a worker that replays the payment. */
 const CALL_LIMIT_MS = 10_000;
@@ -36,8 +36,8 @@ export interface RunPage {
 type MakeCall = <T>(call: () => Promise<T>) => Promise<T>;
 
 /**
- * The runs that a query finds, a call's worth at a time. A page that is too large to be sent or received is asked for
- * again with half as many, down to one; so are those after it.
+ * Lists the runs that a query finds, a call's worth at a time. A page that is too large to be sent or received is asked
+ * for again with half as many, down to one; so are those after it.
  *
  * @param call makes each call to Temporal; by default it may take ten seconds
  */
@@ -83,7 +83,7 @@ export function keepLatest<Run extends Pick<PaymentRun, 'id' | 'startedAt' | 'cl
   if (isNewer) latest.set(run.id, run);
 }
 
-/** A run in Temporal's own form; `undefined` for a workflow that the API hasn't started. */
+/** Reads a run in Temporal's own form; `undefined` for a workflow that the API hasn't started. */
 export function toRun(info: RunInfo): ListedRun | undefined {
   const id = parsePaymentId(info.execution?.workflowId);
   const runId = info.execution?.runId;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { TypedSearchAttributes } from '@temporalio/common';
-import { type ListPart, listPayments } from '../../src/engine/list-payments.js';
+import type { ListPart } from '../../src/engine/list-in-temporal.js';
+import { listPayments } from '../../src/engine/list-payments.js';
 import { compareNewest, compareOldest, type Place } from '../../src/engine/places.js';
 import type { PaymentSummary } from '../../src/payments/words/payment.js';
 import type { PaymentId } from '../../src/payments/words/payment-id.js';

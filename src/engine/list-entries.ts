@@ -1,0 +1,98 @@
+import type { Client } from '@temporalio/client';
+import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { CURRENCY } from '../payments/words/limits.js';
+import type { Payment, PaymentSummary, RecordedSummary } from '../payments/words/payment.js';
+import type { PaymentId } from '../payments/words/payment-id.js';
+import type { PaymentFilter } from '../records/index-queries.js';
+import type { ListedRun } from '../records/list-runs.js';
+import { type IndexedFields, inReviewUnlessFinal, type PaymentRecord } from '../records/payment-record.js';
+import { memoSchema } from './find-payment.js';
+import type { Place } from './places.js';
+import { isOver } from './recorded-payments.js';
+
+/** A payment of a list. */
+export interface Entry extends Place {
+  readonly merchant: string;
+  /** What a list shows of it; without it, it can't be read. */
+  readonly summary?: PaymentSummary | undefined;
+}
+
+/** A run of a payment's workflow in Temporal's index; times in ms since the epoch. */
+export interface RunEntry extends Entry, Pick<ListedRun, 'startedAt' | 'closedAt'> {}
+
+/** Payments in order. If there are more, they come after `end`. */
+export interface Entries {
+  readonly entries: readonly Entry[];
+  readonly end?: Place | undefined;
+}
+
+/** Reads what a list shows of a run, but when its memo can't be decoded, or isn't a payment's. */
+export async function toRunEntry(client: Client, run: ListedRun): Promise<RunEntry> {
+  const { id, merchant, startedAt, closedAt, indexed, memo: stored } = run;
+  const { namespace, loadedDataConverter } = client.options;
+  const context = { type: 'workflow', namespace, workflowId: id } as const;
+  const decoded = await decodeMapFromPayloads(loadedDataConverter, stored?.fields, context).catch(() => undefined);
+  const memo = memoSchema.safeParse(decoded);
+  const summary = memo.success ? summarised(id, indexed, memo.data) : undefined;
+  return { id, createdAt: indexed.createdAt, merchant, startedAt, closedAt, summary };
+}
+
+/** Shows a recorded payment as a list does. */
+export function toEntry(record: PaymentRecord): Entry {
+  const { id, merchant, indexed, content } = record;
+  const { createdAt } = indexed;
+  const payment = content && (isOver(record) ? content.payment : inReviewUnlessFinal(content.payment));
+  const summary = payment && {
+    ...summarised(id, { ...payment, createdAt }, payment),
+    ...recordedSummary(payment),
+  };
+  return { id, merchant, createdAt, summary };
+}
+
+function summarised(
+  id: PaymentId,
+  { kind, status, final, amount, amountPaid, transId, externalId, userId, createdAt }: IndexedFields,
+  {
+    method,
+    metadata = {},
+  }: { readonly method?: Payment['method']; readonly metadata?: Payment['metadata'] | undefined },
+): PaymentSummary {
+  const order = { id, object: 'payment', kind, method, status, final, amount, amountPaid, currency: CURRENCY } as const;
+  return { ...order, transId, externalId, userId, metadata, createdAt: new Date(createdAt).toISOString() };
+}
+
+/**
+ * Adds to a payment of the index what its record knows besides, as long as both are of the same outcome: the record is
+ * written after the index, and what it says of an earlier outcome is over.
+ */
+export function withRecord(entry: Entry, record: PaymentRecord | undefined): Entry {
+  const { summary } = entry;
+  const payment = record?.content?.payment;
+  if (summary === undefined || payment === undefined || record?.indexed.createdAt !== entry.createdAt) return entry;
+  const isSame =
+    payment.status === summary.status &&
+    payment.final === summary.final &&
+    payment.transId === summary.transId &&
+    payment.amountPaid === summary.amountPaid;
+  return isSame ? { ...entry, summary: { ...summary, ...recordedSummary(payment) } } : entry;
+}
+
+function recordedSummary({ fee, revenue, medium, failureCode, reason, updatedAt }: Payment): RecordedSummary {
+  return { fee, revenue, medium, failureCode, reason, updatedAt };
+}
+
+/** The fields that a filter and a summary have in common. */
+const SHARED_FIELDS = ['status', 'final', 'kind', 'externalId', 'userId', 'transId'] as const;
+
+/** Says whether a payment is what is asked for; one that can't be read may be. */
+export function fits(
+  summary: Pick<PaymentSummary, (typeof SHARED_FIELDS)[number]> | undefined,
+  filter: PaymentFilter,
+): boolean {
+  return summary === undefined || SHARED_FIELDS.every((name) => (filter[name] ?? summary[name]) === summary[name]);
+}
+
+/** Says whether a payment is the owner's that is asked for: some of the index's stores ignore case. */
+export function isOwn({ merchant }: Entry, { owner }: PaymentFilter): boolean {
+  return owner === undefined || owner === merchant;
+}
