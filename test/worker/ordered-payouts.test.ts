@@ -2,8 +2,8 @@ import { status as grpc } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { MockActivityEnvironment, type TestWorkflowEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
+import { Unavailable } from '../../src/engine/errors.js';
 import { findByTransId } from '../../src/engine/find-by-transaction.js';
-import { Problem } from '../../src/http/problem.js';
 import { connectClient } from '../../src/temporal/connection.js';
 import { orderedPayouts } from '../../src/worker/ordered-payouts.js';
 import { startTimeSkippingEnvironment } from '../../stack/temporal/time-skipping.js';
@@ -34,6 +34,6 @@ describe('an index that cannot be asked', () => {
   });
 
   it('is not taken for one in which nobody has a transaction', async () => {
-    await expect(findByTransId({ client }, 'PbyCuFjOcKUumnR0')).rejects.toThrow(Problem);
+    await expect(findByTransId({ client }, 'PbyCuFjOcKUumnR0')).rejects.toThrow(Unavailable);
   });
 });
