@@ -7,7 +7,7 @@ import { callTemporal } from './temporal-calls.js';
 /** Payments of one transaction that are read at once. */
 const MAX_HOLDERS = 10;
 
-/** What looking for a transaction needs. */
+/** Dependencies of looking for a transaction. */
 type TransactionContext = { readonly client: Client } & RecordsContext;
 
 /**

@@ -32,7 +32,7 @@ import { Unavailable } from './errors.js';
 import { findRecorded, type RecordedPayment, type RecordsContext, recordedContent } from './recorded-payments.js';
 import { callTemporal, hasEnded, queryTemporal, waitFor } from './temporal-calls.js';
 
-/** What reading payments needs. */
+/** Dependencies of reading payments. */
 export interface ReadContext extends RecordsContext {
   readonly client: Client;
   readonly descriptions: Descriptions;
@@ -46,12 +46,12 @@ export const memoSchema = z.object({
   fingerprint: z.string(),
   /** The request that started the payment. Unique, even when an X-Request-Id is sent twice. */
   requestId: z.string(),
-  /** What a list shows of the order, beside what can be searched for. */
+  /** The order's fields that a list shows, beside the search attributes. */
   method: z.enum(['link', 'direct']).optional(),
   metadata: z.record(z.string(), z.string()).optional(),
 });
 
-/** What is stored beside a payment's workflow when it starts, readable without a worker. */
+/** The memo of a payment's workflow, stored when it starts and readable without a worker. */
 export type PaymentMemo = z.infer<typeof memoSchema>;
 
 /** A payment that Temporal has. */
@@ -266,7 +266,7 @@ export async function stateAtStart(context: ReadContext, found: PaymentInTempora
   return startState(input, input.requested === undefined ? createdAt : description.startTime.getTime());
 }
 
-/** What a payment's run was started with. @throws {Unavailable} */
+/** Reads the input of a payment's run. @throws {Unavailable} */
 export async function inputOf({ client }: ReadContext, found: PaymentInTemporal): Promise<PaymentInput> {
   return mustRead(paymentInput, await callTemporal(client, () => inputOfRun(client, readRunOf(found))));
 }

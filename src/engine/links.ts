@@ -50,7 +50,7 @@ export async function requestLink(
   return requestedLink(order, terms, { outcome, sentAt, answeredAt });
 }
 
-/** What a payment is with the answer to the request for its link, when its workflow is started with that at once. */
+/** Makes the payment from the answer to the request for its link, for a workflow that is started with that at once. */
 export function requestedLink(order: LinkOrder, terms: PaymentTerms, request: LinkRequest): RequestedLink {
   const { outcome, answeredAt } = request;
   const beginning = beginPayment(order, terms, answeredAt, request);
@@ -59,7 +59,7 @@ export function requestedLink(order: LinkOrder, terms: PaymentTerms, request: Li
   return { ...beginning, request, idleMs: isIdle ? todo.until - answeredAt : undefined };
 }
 
-/** What making the link of one payment needs of the world. */
+/** Dependencies of making one payment's link. */
 export interface LinkWorld<Made, Found> {
   /** No other request can have the payment's id. */
   readonly isUnique: boolean;
@@ -186,7 +186,7 @@ export class Links<Made> {
       kept.isBegun = true;
     } else {
       this.#forget(id, kept);
-      // One that somebody was given may be paid at this moment.
+      // A link that somebody was given may be paid at this moment.
       if (!kept.isBegun && !kept.isUncertain) world.expire(kept.made);
     }
     return found;
@@ -211,7 +211,7 @@ export class Links<Made> {
     }
     if (kept.isBegun) return;
     this.#forget(id, kept);
-    // What isn't known counts as being there.
+    // A payment counts as being there when nobody can tell.
     const isThere = await world.find().then(
       (found) => found !== undefined,
       () => true,

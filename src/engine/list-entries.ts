@@ -13,7 +13,7 @@ import { isOver } from './recorded-payments.js';
 /** A payment of a list. */
 export interface Entry extends Place {
   readonly merchant: string;
-  /** What a list shows of it; without it, it can't be read. */
+  /** The fields that a list shows; missing when the payment can't be read. */
   readonly summary?: PaymentSummary | undefined;
 }
 

@@ -32,7 +32,7 @@ export interface Page {
   readonly isIncomplete: boolean;
 }
 
-/** What listing payments needs. */
+/** Dependencies of listing payments. */
 type ListContext = { readonly client: Client } & RecordsContext;
 
 /**

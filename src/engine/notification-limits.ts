@@ -67,7 +67,7 @@ export class NotificationLimit {
   }
 }
 
-/** What tells a refused notification from others. */
+/** The fields that tell a refused notification from others. */
 export interface RefusedNotification {
   /** The payment's id, or the externalId that the notification has in its place. */
   readonly payment: string;

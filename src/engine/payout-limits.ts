@@ -17,12 +17,12 @@ import { UNCHECKED } from './recorded-payments.js';
 import { waitFor, wasOvertaken } from './temporal-calls.js';
 import type { UpdateContext } from './update-payment.js';
 
-/** What keeping merchants' limits needs. */
+/** Dependencies of merchants' limits. */
 export interface LimitContext extends UpdateContext {
   readonly payoutLimits: PayoutLimits;
 }
 
-/** Whose limits they are. */
+/** A merchant with its limits. */
 interface LimitedOwner {
   readonly owner: string;
   readonly limits: MerchantLimits;

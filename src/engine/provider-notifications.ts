@@ -29,7 +29,7 @@ import type { MadeLink } from './start-payment.js';
 import { callTemporal, deliver, queryTemporal } from './temporal-calls.js';
 import { type WorkflowStart, workflowOptions, workflowTypeOf } from './workflow-start.js';
 
-/** What passing on the provider's notifications needs. */
+/** Dependencies of passing on the provider's notifications. */
 export interface HintContext extends ReadContext {
   readonly taskQueue: string;
   readonly logger: Logger;
@@ -38,7 +38,7 @@ export interface HintContext extends ReadContext {
 }
 
 /**
- * What became of a hint: `taken` by a running payment; for an ended one, `agrees` with what is known, or came
+ * The result of a hint: `taken` by a running payment; for an ended one, `agrees` with what is known, or came
  * `late`, so that the payment asks the provider again; `unknown` when nobody follows such a payment: there is none, or
  * somebody has stopped its workflow. An operator has to see it then.
  */
@@ -102,7 +102,7 @@ async function wayTo(context: HintContext, id: PaymentId): Promise<WorkflowStart
 
 /**
  * Gives a hint to a payment that waits for its start. A signal alone would wait with it; one with a start begins it.
- * Has Temporal lost the payment, this begins it once more, as it was: with the link that its payer holds.
+ * If Temporal has lost the payment, this starts it again, with the link that its payer holds.
  */
 async function wake({ client }: HintContext, start: WorkflowStart, hint: Hint): Promise<void> {
   await client.workflow.signalWithStart<PaymentWorkflow, [Hint]>(workflowTypeOf(start.input.order), {

@@ -5,7 +5,7 @@ import { inReviewUnlessFinal, type PaymentRecord, type RecordContent } from '../
 import type { Records } from '../records/records.js';
 import { RecordsUnavailable, RecordUnreadable } from './errors.js';
 
-/** What reading the records needs. */
+/** Dependencies of reading the records. */
 export interface RecordsContext {
   /** Without records, a payment is known for as long as Temporal keeps it. */
   readonly records?: Records | undefined;
@@ -31,7 +31,7 @@ export interface RecordedPayment {
 export const UNCHECKED =
   "Nothing was sent: it can't be checked at the moment whether this Idempotency-Key was used long ago. Repeat the request with the same key.";
 
-/** What couldn't be read of a payment that Temporal doesn't have. */
+/** Detail of `records_unavailable` for a payment that Temporal doesn't have. */
 const UNREAD =
   "The payment isn't among the recent ones, and the records can't be read at the moment. Try again shortly.";
 

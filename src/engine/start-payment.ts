@@ -29,7 +29,7 @@ import { callTemporal, failureTypeOf, type WaitResult, waitFor, wasOvertaken } f
 import type { UpdateContext } from './update-payment.js';
 import { startNow, startOperation, type WorkflowStart } from './workflow-start.js';
 
-/** What starting payments needs. */
+/** Dependencies of starting payments. */
 export interface StartContext extends UpdateContext {
   readonly terms: PaymentTerms;
   readonly links: LinkMaker;
@@ -39,7 +39,7 @@ export interface StartContext extends UpdateContext {
   readonly tracing?: Tracing | undefined;
 }
 
-/** What the provider has answered to the request for a link, and what its payment is started with. */
+/** The provider's answer to the request for a link, and the start of its payment. */
 export interface MadeLink {
   readonly asked: RequestedLink;
   readonly start: WorkflowStart;
@@ -126,7 +126,7 @@ async function known(context: StartContext, request: StartRequest, requestId: st
   throw uncertain(request, new Error('a payment that is known was not found'));
 }
 
-/** Once the payment is known, or its start was tried, the records' silence no longer means that nothing was sent. */
+/** Turns `records_unavailable` into `temporarily_unavailable`: a known payment, or one being started, may be sent. */
 function asUndecided(error: unknown): never {
   throw error instanceof RecordsUnavailable ? new Unavailable(undefined, error) : error;
 }
@@ -331,7 +331,7 @@ async function undecided(
   }
 }
 
-/** What a payment is whose workflow was just started, and hasn't begun. */
+/** The result for a payment whose workflow was just started, and hasn't begun. */
 function begun(
   { order }: StartRequest,
   terms: PaymentTerms,

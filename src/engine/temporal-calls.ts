@@ -155,7 +155,7 @@ export function failureMessageOf(error: unknown): string {
   return failureOf(error)?.message ?? '';
 }
 
-/** What the workflow's refusal of an update has beside its reason, as the workflow has given it. */
+/** Returns the details of the workflow's refusal of an update, beside its reason. */
 export function failureDetailsOf(error: unknown): unknown {
   return failureOf(error)?.details?.[0];
 }
@@ -189,7 +189,7 @@ function isDropped(error: unknown): boolean {
   return failed.message.includes('workflow task');
 }
 
-/** What Temporal says when a limit of the namespace's is below those that requests are checked by. */
+/** Temporal's message when a limit of the namespace is below those that requests are checked by. */
 const BEYOND_LIMIT = /[a-z ]{1,80} exceeds [a-z ]{0,80}limit/i;
 
 /** A failed call as an error of the engine; any other as it is. */

@@ -39,13 +39,13 @@ const QUERIES: Readonly<Record<Unacknowledging, string>> = {
 };
 
 export interface UnacknowledgedPage {
-  /** Those of the payment that was created first at the beginning. */
+  /** Oldest payment first. */
   readonly data: readonly Unacknowledged[];
   /** Payments that may have one, on all pages. */
   readonly total: number;
   /** Payments that were asked. */
   readonly checked: number;
-  /** Those of them that could not answer in time. */
+  /** Asked payments that could not answer in time. */
   readonly unread: number;
   /** The place after which there are more payments that may have one. */
   readonly last?: Place | undefined;
@@ -86,7 +86,7 @@ export async function listUnacknowledged(
 }
 
 /**
- * What a payment's merchant has not acknowledged, oldest first.
+ * Lists the notifications that a payment's merchant has not acknowledged, oldest first.
  *
  * @param limitMs how long a running payment may take to answer, in ms
  */
@@ -97,7 +97,7 @@ export async function unacknowledgedOf(
   limitMs = ANSWER_LIMIT_MS,
 ): Promise<Unacknowledged[]> {
   const found = await findInTemporal(context, id);
-  // What has ended in the meantime sends nothing more.
+  // A payment that has ended in the meantime sends nothing more.
   if (found === undefined || (which === 'due' && !found.running)) return [];
   const run = toRun(found.description.raw.workflowExecutionInfo ?? {});
   if (run === undefined) return [];
@@ -154,7 +154,7 @@ async function lastNotifications(
   }
 }
 
-/** What was due when the payment's workflow was stopped, or lost, is sent by nobody. */
+/** Marks due notifications as abandoned: a stopped or lost workflow sends nothing. */
 function givenUp(notifications: readonly PaymentNotification[], at: number): readonly PaymentNotification[] {
   return notifications.map((one) => {
     if (one.delivery.kind !== 'due') return one;

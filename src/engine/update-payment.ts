@@ -16,7 +16,7 @@ import {
 } from './find-payment.js';
 import { failureDetailsOf, failureMessageOf, failureTypeOf, hasEnded, waitFor } from './temporal-calls.js';
 
-/** What updates of payments need. */
+/** Dependencies of updates. */
 export interface UpdateContext extends ReadContext {
   readonly taskQueue: string;
   readonly updates: SharedUpdates;
@@ -25,7 +25,7 @@ export interface UpdateContext extends ReadContext {
   readonly answerWithinMs: number;
 }
 
-/** What became of an update. */
+/** The result of an update. */
 export type UpdateResult =
   | { readonly kind: 'done'; readonly result: PaymentResult }
   /** The payment had ended before. */

@@ -33,7 +33,7 @@ interface Waiting {
   readonly oldest: number | undefined;
 }
 
-/** What payments wait for. */
+/** A kind of waiting. */
 interface Wait {
   /** Finds those that may wait, in Temporal's index. */
   readonly query: string;
@@ -143,7 +143,7 @@ class WaitingReader {
       if (oldest !== undefined && indexed.createdAt > oldest) break;
       const known = this.#since.get(id);
       const isFresh = known !== undefined && Date.now() - known.readAt < DATED_MS;
-      // One that can't answer doesn't keep the others from it. Without a worker, none does until the time is over.
+      // One payment without an answer doesn't hold up the others. Without a worker, none does until the time is over.
       if (!isFresh && Date.now() < deadline) await this.#ask(id);
       const read = this.#since.get(id);
       if (read === undefined) isUnread = true;
@@ -157,7 +157,7 @@ class WaitingReader {
     try {
       this.#since.set(id, { at: await this.wait.since(id), readAt: Date.now() });
     } catch {
-      // What was known of it before still holds.
+      // Its earlier answer still holds.
     }
   }
 }

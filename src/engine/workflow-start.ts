@@ -10,14 +10,14 @@ import { paymentSearchAttributes as attributes } from '../temporal/search-attrib
 import type { PaymentInput, PaymentWorkflowType } from '../workflows/messages.js';
 import type { PaymentMemo, PaymentWorkflow } from './find-payment.js';
 
-/** What a run of a payment's workflow is started with. */
+/** Everything that a run of a payment's workflow is started with. */
 export interface WorkflowStart {
   readonly input: PaymentInput;
   readonly owner: string;
   readonly taskQueue: string;
   /** When the payment was created, in ms since the epoch: the same for all of its runs. */
   readonly createdAt: number;
-  /** What it begins with, if it was opened before. */
+  /** The initial state, for a payment that already has one. */
   readonly payment?: PaymentState | undefined;
 }
 
@@ -102,7 +102,7 @@ function searchAttributes(
 const TITLES = { link: 'Collection by link', direct: 'Collection from a phone', payout: 'Payout' } as const;
 
 /**
- * What Temporal's Web UI shows of a payment: a title, and details in Markdown. Nothing about the payer or the
+ * Describes a payment for Temporal's Web UI: a title, and details in Markdown. Nothing about the payer or the
  * recipient, so that an operator can show the page to somebody.
  */
 function describeOrder(
