@@ -38,7 +38,7 @@ export interface WebUi {
   readonly namespace: string;
 }
 
-/** What the handlers of routes work with. */
+/** Dependencies of the routes' handlers. */
 export interface ApiContext extends StartContext, HintContext, LimitContext {
   readonly namespace: string;
   readonly ui: WebUi;

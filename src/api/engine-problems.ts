@@ -16,7 +16,7 @@ export function toProblem(error: unknown): Problem | undefined {
   return isEngineError(error) ? problemOf(error) : undefined;
 }
 
-/** What each error of the engine is in the API's words. */
+/** Translates an error of the engine into a problem of the API. */
 function problemOf(error: EngineError): Problem {
   const { message, cause = error } = error;
   switch (error.kind) {

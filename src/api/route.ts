@@ -39,7 +39,7 @@ type Content<Description> = Description extends {
     ? { readonly json: z.output<Schema> }
     : { readonly text: string | Buffer };
 
-/** What a handler may return: one of the responses that its route describes. */
+/** A handler's result: one of the responses that its route describes. */
 export type ResponseOf<Described extends Responses> = ApiResponse &
   {
     [Status in keyof Described & number]: {
@@ -85,11 +85,11 @@ interface RouteCommon {
   readonly method: 'get' | 'post';
   /** Express's pattern, such as `/v1/payments/:id`. */
   readonly path: string;
-  /** What it does, in a few words. */
+  /** Its effect, in a few words. */
   readonly summary: string;
   /** The rest of what a caller has to know, in Markdown. */
   readonly description?: string;
-  /** What generated clients call it. */
+  /** The name of the call in generated clients. */
   readonly operationId: string;
   /** Without it, the OpenAPI document leaves the route out. */
   readonly tag?: RouteTag;
@@ -101,7 +101,7 @@ interface RouteCommon {
 /** A route that needs no API key. */
 export interface PublicRoute<Response extends ApiResponse = ApiResponse> extends RouteCommon {
   readonly scopes?: undefined;
-  /** What is described as its body, which the handler reads itself. */
+  /** The description of the body, which the handler reads itself. */
   readonly rawBody?: z.ZodType;
   /** Other methods that the handler takes. No description shows them. */
   readonly alsoTakes?: readonly ('get' | 'patch' | 'put')[];
@@ -120,7 +120,7 @@ export interface AuthenticatedRoute<Body = unknown, Query = unknown, Response ex
   readonly scopes: readonly [Scope, ...Scope[]];
   /** Without it, the body isn't read. */
   readonly body?: z.ZodType<Body>;
-  /** Bodies by name, each of which the schema accepts. */
+  /** Bodies by name. The schema accepts each. */
   readonly examples?: Readonly<Record<string, RequestExample>>;
   /** An object with a schema for each parameter. Without it, query parameters are ignored. */
   readonly query?: z.ZodType<Query>;

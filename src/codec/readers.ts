@@ -8,20 +8,20 @@ import type { Merchant } from '../settings/merchants.js';
 /** Wrong keys and tokens of an address within a minute, after which others are refused late. */
 export const MAX_FAILURES_PER_MINUTE = 20;
 
-/** How long an operator stays signed in: a working day, in ms. */
+/** Lifetime of an operator's session: a working day, in ms. */
 const LIFETIME_MS = 12 * 60 * 60 * 1_000;
 
 /** Browsers that one key may be signed in with at a time. */
 const MAX_SESSIONS_OF_KEY = 1_000;
 
 export interface ReaderOptions {
-  /** Those whose keys have the scope `review` may read. */
+  /** The merchants. Keys with the scope `review` may read payments. */
   readonly merchants: readonly Merchant[];
   /** The secret part of an address at which the Web UI needs no other credentials: `/ui/<token>/decode`. */
   readonly uiToken?: string | undefined;
 }
 
-/** Those who may read payments: whoever has an operator's key, and the Web UI. */
+/** The readers of payments: everybody with an operator's key, and the Web UI. */
 export class Readers {
   /** Operators who have signed in with a browser, by the SHA-256 of their keys. */
   readonly sessions = new Sessions({

@@ -13,7 +13,7 @@ const SECTIONS = [
 ] as const;
 
 export interface Page {
-  /** What tabs and screen readers say first. */
+  /** Tabs and screen readers say this first. */
   readonly title: string;
   readonly place?: (typeof SECTIONS)[number][0];
   /** One narrow column, for forms. */

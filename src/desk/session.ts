@@ -6,7 +6,7 @@ import type { Draft } from './draft.js';
 export interface Notice {
   readonly kind: 'done' | 'refused' | 'unknown';
   readonly text: string;
-  /** What follows the text. */
+  /** HTML to follow the text. */
   readonly more?: Html | undefined;
 }
 

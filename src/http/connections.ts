@@ -4,14 +4,14 @@ import { networkOf } from './network.js';
 
 /**
  * Requests on one connection that may wait for the answer to an earlier one. Few callers ever send a second one before
- * they have an answer, but 60 kB hold thousands, each of which may be answered with megabytes.
+ * they have an answer, but 60 kB hold thousands, and the answer to each may have megabytes.
  */
 const MAX_PIPELINED = 16;
 
 interface ConnectionLimits {
   /** Connections at a time. */
   readonly max: number;
-  /** How many of them may be of one address. */
+  /** Connections of one address at a time. */
   readonly ofAddress: number;
 }
 

@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { recordOf } from './request-log.js';
 
-/** What became of a provider's notification. */
+/** The result of a provider's notification. */
 const WEBHOOK_RESULTS = [
   'taken',
   'agrees',

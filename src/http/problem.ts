@@ -21,7 +21,7 @@ export const HTTP_PROBLEMS = {
   internal_error: { status: 500, title: 'Internal error' },
 } as const satisfies Record<string, ProblemKind>;
 
-/** What is wrong with one field. `${field} ${message}` is a sentence. */
+/** The mistake in one field. `${field} ${message}` is a sentence. */
 export interface FieldError {
   readonly field: string;
   readonly message: string;

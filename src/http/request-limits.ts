@@ -9,7 +9,7 @@ import { tooManyActive, tooManyConcurrent, tooManyOfKey, tooManyWaits } from './
  * counts for itself. The provider's notifications are limited elsewhere: see notification-limits.ts.
  */
 
-/** How much each API key, and each address without one, may ask for. */
+/** The limits of each API key, and of each address without one. */
 export interface RequestAllowance {
   readonly perMinute: number;
   /** Requests in progress at the same time. Half of them may be waiting for an outcome. */
@@ -27,7 +27,7 @@ const MAX_TURN_WAIT_MS = 10_000;
 
 /** A request of a key that is in progress. */
 export interface Admission {
-  /** What is left for the key, as draft-ietf-httpapi-ratelimit-headers-10 says it. */
+  /** The key's remaining requests, in the headers of draft-ietf-httpapi-ratelimit-headers-10. */
   readonly headers: Readonly<Record<string, string>>;
   /** To be called once, when the request is over. */
   leave(): void;

@@ -5,13 +5,13 @@ import type { Logger } from 'pino';
 import { pinoHttp } from 'pino-http';
 
 /**
- * What the log and the metrics may know of a request: no body, no URL, no header. The log has the caller's IP address,
- * too.
+ * The parts of a request that the log and the metrics may have: no body, no URL, no header. The log has the caller's IP
+ * address, too.
  */
 export interface RequestRecord {
   /** The `X-Request-Id`: the caller's own, or one made here. A caller may send the same one again. */
   readonly id: string;
-  /** The route's pattern, never the address itself: that of the provider's webhook has a secret in it. */
+  /** The route's pattern, never the address itself: the address of the provider's webhook contains a secret. */
   route: string;
   /** Name of the API key's owner. */
   caller?: string;
@@ -23,7 +23,7 @@ export interface RequestRecord {
   fields?: readonly string[];
   /** The cause of a 5xx. */
   error?: unknown;
-  /** What became of a provider's notification. */
+  /** The result of a provider's notification. */
   result?: string;
 }
 

@@ -4,20 +4,20 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Shutdown } from '../process/shutdown.js';
 import { Connections } from './connections.js';
 
-/** How long a caller may take to send its headers, and its whole request. */
+/** Time limits for a caller to send its headers, and its whole request. */
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 
-/** How often these limits are looked at: they act that much late, at most. Node does so every 30 s. */
+/** Interval between two checks of these limits, and the most that they act late. Node's default is 30 s. */
 const CHECKED_EVERY_MS = 1_000;
 
 /** Connections at a time, far more than callers need: a stranger could otherwise take all that the process may open. */
 const MAX_CONNECTIONS = 5_000;
 
-/** How many of them one address may have, where no proxy stands before the server: a proxy's are everybody's. */
+/** Connections of one address at a time, where no proxy stands before the server: a proxy's are everybody's. */
 const MAX_OF_ADDRESS = 1_000;
 
-/** How long nothing may come or go on a connection in the middle of a request: longer than the API ever waits. */
+/** The longest silence on a connection in the middle of a request: longer than the API ever waits. */
 const SILENT_MS = 90_000;
 
 /** Longer than the minute for which load balancers usually keep an idle connection: they should end it. */

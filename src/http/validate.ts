@@ -82,7 +82,7 @@ function nearest(given: string, known: readonly string[]): string | undefined {
   return closest?.name;
 }
 
-/** How many letters have to be added, left out or replaced: Levenshtein's distance. */
+/** Counts the letters to add, leave out or replace: Levenshtein's distance. */
 function distance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (const [index, letter] of [...one].entries()) {
@@ -103,7 +103,7 @@ function nameOf(path: readonly PropertyKey[], whole: string): string {
 /** A field of another variant of the body, which this one refuses. */
 export const onlyFor = (variant: string) => z.never({ error: `is only for ${variant}` }).optional();
 
-/** The message for what a schema has none of its own for. It repeats no value: that may be personal. */
+/** Words the issues that a schema has no message for. It repeats no value, which may be personal. */
 function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.input === undefined) return 'is required';
   switch (issue.code) {

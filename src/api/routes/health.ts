@@ -75,7 +75,7 @@ const MAX_LAG_MS = 10 * 60_000;
  */
 const RECORDS_LIMIT_MS = 2_000;
 
-/** What is wrong with the records: most of what the API does doesn't need them. */
+/** Warns of a problem with the records. It is no failure: most calls don't need them. */
 async function warningOf(records: Records): Promise<string | undefined> {
   try {
     const late = pause(RECORDS_LIMIT_MS, undefined, { ref: false });

@@ -110,7 +110,7 @@ function whyNotCancelable({ status, final, transId }: Payment): string {
 }
 
 /**
- * Whose payments a list is of: the caller's own, or for operators everybody's or one merchant's. `undefined` is
+ * Chooses the owner of the payments in a list: the caller, or for operators everybody or one merchant. `undefined` is
  * everybody.
  *
  * @throws {ApiError} `forbidden`, for somebody else's.

@@ -11,8 +11,8 @@ import { type ProviderRecordsResource, providerRecordsSchema } from '../schemas/
 import { ownPayment } from './payment-resource.js';
 
 /**
- * What an operator would otherwise look up in the provider's portal. The payment itself asks, and doesn't go by the
- * answer.
+ * Returns the provider's records of a payment, for an operator who would otherwise open the provider's portal. The
+ * payment itself asks, and doesn't go by the answer.
  */
 export const getProviderRecords = authenticatedRoute({
   method: 'get',
@@ -45,7 +45,7 @@ export const getProviderRecords = authenticatedRoute({
   },
 });
 
-/** What the provider shows, or why it isn't known. */
+/** Returns the provider's view of the payment, or why it isn't known. */
 async function lookAt(
   context: UpdateContext & Pick<ApiContext, 'providerRecords'>,
   { id, transId }: Pick<Payment, 'id' | 'transId'>,

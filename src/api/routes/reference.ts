@@ -89,7 +89,7 @@ nav, .to-menu { display: none }
 </html>
 `.text;
 
-/** What the reference leads to. */
+/** The links of the reference's menu. */
 interface Menu {
   readonly tags: readonly string[];
   readonly operations: readonly { readonly tag: string; readonly place: string; readonly summary: string }[];

@@ -23,7 +23,7 @@ const review = z
   .int(WHERE_REVIEW_IS)
   .min(1, WHERE_REVIEW_IS)
   .describe('The number of the review that you decide on: `review.number` of the payment');
-/** What the decision overrules. */
+/** The objections that the decision overrules. */
 const force = forceSchema.default(false).transform((given) => (typeof given === 'boolean' ? given : allOf(given, [])));
 const transId = z
   .string()
@@ -113,7 +113,7 @@ export const resolvePayment = authenticatedRoute({
   },
 });
 
-/** What a decision sends to the payment. `by`: the name of the operator's key. */
+/** Makes the update that carries a decision to the payment. `by`: the name of the operator's key. */
 async function updateOf(
   context: ReadContext,
   found: FoundPayment,

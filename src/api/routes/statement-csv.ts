@@ -5,7 +5,7 @@ import { SERVICES, type Service } from '../../payments/words/order.js';
 import type { StatementLine } from '../../reconciliation/reconciliation.js';
 import type { Difference, ServiceStatement, Statement } from '../../reconciliation/statement.js';
 
-/** What a row is: `record` says which. */
+/** The columns. `record` says what kind of row it is. */
 const COLUMNS = [
   'record',
   'date',
@@ -111,7 +111,7 @@ function differenceRow({ kind, service, paymentId, text, handling, problem, ...r
   return { record: 'difference', service, id: paymentId, ...about, note };
 }
 
-/** What the provider couldn't be made to show, in words. */
+/** Describes the parts of the provider's records that couldn't be seen. */
 function gapsOf({ gaps, notCompared, cutOff }: ServiceStatement['coverage']): string[] {
   return [
     ...gaps,

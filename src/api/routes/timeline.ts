@@ -22,7 +22,7 @@ import { authenticatedRoute } from '../route.js';
 import { type TimelineResource, timelineSchema } from '../schemas/timeline.js';
 import { ownPayment } from './payment-resource.js';
 
-/** What has happened to the payment, oldest first. */
+/** Returns the payment's timeline, oldest first. */
 export const getTimeline = authenticatedRoute({
   method: 'get',
   path: '/v1/payments/:id/events',
@@ -39,7 +39,7 @@ export const getTimeline = authenticatedRoute({
   },
 });
 
-/** What one of two people decides, a merchant could take for the outcome. */
+/** Hidden from merchants, who could take the decision of one of two people for the outcome. */
 const OPERATORS_ONLY: readonly TimelineResource['type'][] = ['decision_proposed', 'decision_rejected'];
 
 function viewForMerchant(read: ReadTimeline) {
@@ -106,14 +106,14 @@ function view({ at, count, lastAt, ...occurrence }: Shown): TimelineResource {
   };
 }
 
-/** What has happened to a payment; `stoppedAt` (ms since the epoch) when its workflow was stopped by hand. */
+/** A payment's timeline; `stoppedAt` (ms since the epoch) when its workflow was stopped by hand. */
 export interface ReadTimeline extends PaymentTimeline {
   readonly stoppedAt?: number | undefined;
 }
 
 /**
- * What has happened to a payment: a running one is queried, an ended one has left it with its result. Of one that no
- * worker has ever taken, it is known that it was created.
+ * Reads a payment's timeline: queries a running payment, and finds an ended one's in its result. When no worker has
+ * ever taken the payment, the timeline says only that it was created.
  *
  * @throws {ApiError} `temporarily_unavailable`.
  */

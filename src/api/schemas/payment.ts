@@ -13,7 +13,7 @@ export const paymentId = described(
 
 /** A payment as the API returns it. */
 export interface PaymentResource extends Payment {
-  /** Whose it is. */
+  /** The merchant that the payment belongs to. */
   readonly merchant?: string | undefined;
   /** The address of its workflow in Temporal's Web UI. */
   readonly temporalUrl?: string | undefined;
