@@ -41,7 +41,7 @@ await runProcess(async () => {
   try {
     if (records !== undefined) process.stdout.write(`${await run(records, payer ?? '')}\n`);
   } catch (error) {
-    // What is missing is a setting.
+    // A setting is missing.
     throw error instanceof MissingKeyError ? new ConfigError(error.message) : error;
   } finally {
     await records?.close();

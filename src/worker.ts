@@ -152,7 +152,7 @@ async function runWorker(
   stop: AbortSignal,
 ): Promise<boolean> {
   stop.addEventListener('abort', () => worker.shutdown(), { once: true });
-  // One that never runs would hold its threads and its connection for good.
+  // A worker that never runs would hold its threads and its connection for good.
   if (stop.aborted) worker.shutdown();
   const ended = new AbortController();
   const recording = record(AbortSignal.any([stop, ended.signal]));
@@ -211,7 +211,7 @@ async function connectPatiently(
     const connecting = connectWorker(target);
     try {
       const connection = await orStopped(connecting, stop);
-      // One that comes too late isn't waited for, and nobody will use it.
+      // A late connection isn't waited for, and nobody will use it.
       if (connection === undefined) connecting.then((late) => late.close()).catch(() => undefined);
       return connection;
     } catch (error) {

@@ -59,7 +59,7 @@ function isFirstAttempt(): boolean {
 }
 
 /**
- * Whether an earlier run of the workflow, of which this one knows nothing, may have sent the payment's request:
+ * Whether an earlier run of the workflow, unknown to this one, may have sent the payment's request:
  * somebody has reset the workflow, or restored Temporal since, or Temporal doesn't say in time.
  */
 export async function mayHaveBeenReset(restoredAt?: number): Promise<boolean> {

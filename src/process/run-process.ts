@@ -4,11 +4,11 @@ import type { Logger } from 'pino';
 import { ConfigError } from '../settings/config-error.js';
 
 /*
- * What all processes share: signals stop them or have them read settings again, wrong settings are reported, and the
- * exit code shows how they ended.
+ * Behaviour of every process: signals stop it or have it read settings again, wrong settings are reported, and the
+ * exit code shows how it ended.
  */
 
-/** How long a process may take to end by itself once its main function has ended, in ms. */
+/** Time that a process has to end by itself once its main function has ended, in ms. */
 const EXIT_LIMIT_MS = 250;
 
 /**
@@ -44,8 +44,8 @@ export async function runProcess(main: (stop: AbortSignal) => Promise<void>): Pr
 const goOn = (): void => undefined;
 
 /**
- * What comes of something that can't be given up, or `undefined` when `stop` is aborted before; what it comes to later
- * is dropped.
+ * Waits for the result of work that can't be cancelled, or returns `undefined` when `stop` is aborted first; a later
+ * result is dropped.
  *
  * @param graceMs how long it may still take once `stop` is aborted, in ms
  * @throws what the promise rejects with

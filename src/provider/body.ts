@@ -7,7 +7,7 @@ import { isWhole } from '../text/exact-json.js';
  * RFC 8259, or nearly does: see docs/decisions/0051-answers-and-notifications.md.
  */
 
-/** What a body's own headers say of it; either may be missing, or wrong. */
+/** The headers that describe a body; either may be missing, or wrong. */
 export interface BodyHeaders {
   readonly contentType?: string | undefined;
   readonly contentEncoding?: string | undefined;
@@ -41,7 +41,7 @@ export async function decoded(
   const codings = contentEncoding.toLowerCase().split(',').slice(-MAX_CODINGS).reverse();
   let content = bytes;
   for (const coding of codings) content = await without(content, DECODERS[coding.trim()] ?? [], max);
-  // No text begins so: it is gzip, of which no header tells.
+  // No text begins with these bytes: it is gzip, although no header says so.
   const isGzip = content[0] === 0x1f && content[1] === 0x8b;
   return isGzip ? await without(content, DECODERS.gzip ?? [], max) : content;
 }

@@ -19,7 +19,7 @@ export const PROVIDER_ENDPOINTS = {
 } as const;
 
 /**
- * What came of a call to the provider, as far as the call itself goes:
+ * The outcomes of a call to the provider, as far as the call itself goes:
  *
  * - `succeeded`: 2xx; `refused`: a 4xx with the provider's message; `unauthorized`: 401 or 403; `throttled`: 429.
  * - `failed`: an answer that doesn't say what the provider did, such as a 5xx, or a connection that broke on the way.
@@ -53,7 +53,7 @@ export type TraceCall = <T extends { readonly outcome: ProviderCall['outcome'] }
   send: (headers: Readonly<Record<string, string>>) => Promise<T>,
 ) => Promise<T>;
 
-/** What a client of the provider is made with. */
+/** Options of a client of the provider. */
 export interface ProviderClientOptions extends ProviderHttpOptions {
   readonly service: Service;
   /** Traces each call; none is traced by default. */
@@ -159,7 +159,7 @@ export class ProviderCalls {
     this.#http.close();
   }
 
-  /** Sends a request by `send`, which holds it back by resolving to `undefined`, and reports what came of it. */
+  /** Sends a request by `send`, which holds it back by resolving to `undefined`, and reports the outcome. */
   async #report(
     request: ExchangeRequest,
     confidential: Confidential,

@@ -2,7 +2,7 @@ import { domainToASCII } from 'node:url';
 
 /** How the people of a payment are reached, as people write it and in the provider's form. */
 
-/** What people write between digits, and what is copied with them: spaces, dashes, dots, brackets, invisible marks. */
+/** Characters that people write between digits, or copy with them: spaces, dashes, dots, brackets, invisible marks. */
 const BETWEEN_DIGITS = /[\s\p{Cf}\p{Pd}\p{Ps}\p{Pe}./_\u2212\u00b7\u2022]/gu;
 
 /** As many characters as people write a number with: normalizing a long text of marks takes seconds. */
@@ -40,7 +40,7 @@ export function readEmail(text: string): string | undefined {
   if (given.length > MAX_EMAIL_LENGTH) return undefined;
   const at = given.lastIndexOf('@');
   const [mailbox, domain] = [given.slice(0, at), given.slice(at + 1)];
-  // What is ASCII already stays as it was given.
+  // ASCII text stays as it was given.
   const ascii = /^[ -~]*$/.test(domain) ? domain : domainToASCII(domain);
   if (at < 1 || !MAILBOX.test(mailbox) || !DOMAIN.test(ascii)) return undefined;
   const address = `${mailbox}@${ascii}`;

@@ -6,7 +6,7 @@ import { paymentIdOf } from './requests.js';
 import { MAX_TRANS_ID } from './schemas.js';
 
 /**
- * What a notification says of one transaction. It names the transaction or the payment at least, and proves nothing.
+ * One transaction in a notification. It names the transaction or the payment at least, and proves nothing.
  */
 export interface Named {
   readonly transId?: TransId | undefined;
@@ -94,7 +94,7 @@ function namedIn(value: unknown, outer: Named, depth: number): Named[] {
   if (typeof value === 'string') return /^\s*[{["]/.test(value) ? namedIn(parseJson(value), outer, depth + 1) : [];
   if (typeof value !== 'object' || value === null) return [];
   const own = Array.isArray(value) ? {} : fieldsOf(value);
-  // What stands around a transaction is said of it; what stands around another, isn't.
+  // Fields around a transaction belong to it; fields around another transaction don't.
   const around = own.transId === undefined ? { ...outer, ...own } : {};
   const inner = Object.values(value).flatMap((each) => namedIn(each, around, depth + 1));
   if (own.transId !== undefined) return [{ ...outer, ...own }, ...inner];
@@ -122,7 +122,7 @@ function fieldsOf(object: object): Named {
   };
 }
 
-/** One that can't be part of an address is none: the provider couldn't be asked about it. */
+/** Returns `undefined` for an id that can't be part of an address: the provider couldn't be asked about it. */
 function toTransId(text: string | undefined): TransId | undefined {
   const isOne = text !== undefined && text.length <= MAX_TRANS_ID && pathSegment(text) !== undefined;
   return isOne ? (text as TransId) : undefined;

@@ -1,7 +1,7 @@
 /** Longest text from the provider that is passed on, in characters. */
 export const MAX_PROVIDER_TEXT = 500;
 
-/** What a request carried that the provider may repeat in its answer and that must not be passed on. */
+/** Confidential parts of a request. The provider may repeat them in its answer; they must not be passed on. */
 export interface Confidential {
   readonly credentials?: readonly string[] | undefined;
   readonly phone?: string | undefined;

@@ -37,7 +37,7 @@ export const identifierSchema = z.string().regex(IDENTIFIER_PATTERN);
 export const mediumSchema = z.enum(MEDIUMS);
 export const phoneMediumSchema = z.enum(PHONE_MEDIUMS);
 export const statusSchema = z.enum(PROVIDER_STATUSES);
-/** What isn't an address at all is refused; the interface says no more than "email format". */
+/** Refuses only text that is no e-mail address at all: the interface says no more than "email format". */
 const emailSchema = z.string().refine((text) => readEmail(text) !== undefined, 'must be an e-mail address');
 /** The longest address that is taken, in characters: browsers and messages take no longer ones. */
 const MAX_ADDRESS = 8_000;
@@ -122,8 +122,8 @@ const optional = <Schema extends z.ZodType>(schema: Schema) =>
     .transform((value) => value ?? undefined);
 
 /**
- * An identifier is text, and the same if it is sent as a number, or with spaces around it. Of a character, it has no
- * half.
+ * Reads an identifier as text, also when it is sent as a number, or with spaces around it. Unpaired surrogates are
+ * replaced.
  */
 function asText(value: unknown): unknown {
   return typeof value === 'string' || typeof value === 'number' ? String(value).trim().toWellFormed() : value;
@@ -149,7 +149,7 @@ const referenceSchema = z.preprocess(asText, z.string().max(200));
 /** A field that decides nothing: an unknown value must not make the rest unreadable. */
 const incidental = <Schema extends z.ZodType>(schema: Schema) => optional(schema).catch(undefined);
 
-/** An identifier that was sent with the request, none of which is longer. An empty one counts as left out. */
+/** An identifier from the request, where none is longer. An empty one counts as left out. */
 const identifying = optional(z.preprocess(asText, z.string())).transform(
   (value) => value?.slice(0, 200).toWellFormed() || undefined,
 );

@@ -4,9 +4,8 @@ import { isDay } from '../payments/words/time.js';
 import type { PhoneMedium, ProviderStatus } from '../payments/words/transaction.js';
 
 /**
- * How the provider is asked for all transactions of a day. A search shows 100 at most and has no second page, so that
- * one which may have been cut off is asked again with more filters. What can't be told apart by any filter is named as
- * a gap.
+ * Asks the provider for all transactions of a day. A search shows 100 at most and has no second page, so that one which
+ * may have been cut off is repeated with more filters. Transactions that no filter tells apart are named as a gap.
  */
 
 /** The statuses that the provider's search can filter by: all but PENDING. Money that has moved comes first. */
@@ -29,7 +28,7 @@ export interface Filters {
 /** A search that is still to be made. */
 export interface Slice {
   readonly filters: Filters;
-  /** What it has shown newest first, when that may have been cut off: now it is to show the oldest first. */
+  /** The transactions shown newest first, when they may have been cut off: the search now asks for the oldest first. */
   readonly newest?: readonly TransId[] | undefined;
 }
 
@@ -46,7 +45,7 @@ export interface Gap {
   readonly why: 'full' | 'unreadable' | 'limit' | 'unanswered';
 }
 
-/** How far the search for a day's transactions has come: plain data, so that it can be kept and continued. */
+/** Progress of the search for a day's transactions: plain data, so that it can be kept and continued. */
 export interface DaySearch {
   /**
    * The dates that are asked for: the day alone or, if the provider shows nothing of it that way, those around it as

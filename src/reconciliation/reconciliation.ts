@@ -17,8 +17,9 @@ export interface DayPayment {
   readonly kind: PaymentKind;
   readonly status: PaymentStatus;
   readonly final: boolean;
-  /** What was ordered, and what has moved, if it is SUCCESSFUL and the provider has said how much. */
+  /** The amount that was ordered. */
   readonly amount: number;
+  /** The amount that has moved, if the payment is SUCCESSFUL and the provider has said how much. */
   readonly amountPaid?: number | undefined;
   readonly transId?: TransId | undefined;
   readonly externalId?: string | undefined;
@@ -70,9 +71,9 @@ export interface Finding {
 
 /** A payment in a statement. It names nobody: the payment itself does, to those who may read it. Amounts are in XAF. */
 export interface StatementLine extends Omit<DayPayment, 'createdAt'> {
-  /** What is left after the provider's fee, as the provider says; unknown where it doesn't. */
+  /** The amount after the provider's fee; missing when the provider doesn't tell it. */
   readonly revenue?: number | undefined;
-  /** What has moved less `revenue`. */
+  /** The provider's fee: the amount that has moved, less `revenue`. */
   readonly fee?: number | undefined;
   readonly financialTransId?: string | undefined;
   readonly medium?: Medium | undefined;
@@ -85,7 +86,7 @@ export interface StatementLine extends Omit<DayPayment, 'createdAt'> {
   readonly compared: boolean;
 }
 
-/** What the provider shows of a payment: its transactions, or nothing that can be relied on. */
+/** A payment's transactions, as the provider shows them; `undefined` when no answer can be relied on. */
 export type Shown = readonly Transaction[] | undefined;
 
 /** A payment as a line of the statement, and how it differs. */

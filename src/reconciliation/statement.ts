@@ -26,9 +26,9 @@ export interface Statement {
 
 /** The ways in which a difference is handled. */
 export const HANDLINGS = [
-  /** The payment was compared with the provider's records again; `statusAfter` is what came of it. */
+  /** The payment was compared with the provider's records again; `statusAfter` is its status afterwards. */
   'checked',
-  /** That couldn't be done: `problem` says why. */
+  /** The payment couldn't be compared again: `problem` says why. */
   'not_checked',
   /** A person decides, on the desk. */
   'under_review',
@@ -49,14 +49,14 @@ export interface Difference extends Finding {
 /** One of the provider's services. */
 export interface ServiceStatement {
   readonly totals: Totals;
-  /** What the provider said at the beginning of the day, and at its end; missing when nobody could ask it then. */
+  /** The provider's balances at the day's beginning and end; missing when nobody could ask then. */
   readonly opening?: MidnightBalance | undefined;
   readonly closing?: MidnightBalance | undefined;
   readonly change?: BalanceChange | undefined;
   readonly coverage: Coverage;
 }
 
-/** How long after midnight a balance may be asked for and still count as midnight's, in ms. */
+/** Time after midnight during which a balance still counts as midnight's, in ms. */
 export const BALANCE_WINDOW_MS = 15 * MINUTE_MS;
 
 /** A balance as the provider said it at midnight, and when. */
@@ -93,7 +93,7 @@ export interface Sum {
   readonly amount: number;
 }
 
-/** How much of the provider's records of the day was seen. */
+/** The part of the provider's records of the day that was seen. */
 export interface Coverage {
   readonly complete: boolean;
   /** Transactions that the search couldn't show, in words. */

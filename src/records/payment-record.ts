@@ -37,8 +37,8 @@ export type IndexedFields = Pick<
 > & { readonly createdAt: number };
 
 /**
- * What is kept of a payment, encrypted, as JSON with a version (`v`): its state, what has happened to it, and what it
- * was started with. What the API shows of it follows from the state.
+ * A payment as it is kept, encrypted, as JSON with a version (`v`): its state, its timeline, and the request that
+ * started it. The payment that the API shows follows from the state.
  */
 export interface KeptPayment extends EndedState {
   readonly requestId: string;

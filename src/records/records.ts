@@ -28,14 +28,14 @@ export interface RecordedEvent {
   readonly payment: Payment | undefined;
 }
 
-/** How far the recorder has come. */
+/** The recorder's progress. */
 export type RecorderState = z.infer<typeof recorderRow>;
 
 /** Payments that are read at once to be erased: one payer can have thousands. */
 const ERASED_AT_ONCE = 50;
 
 /**
- * The records: what is known of payments for good, when Temporal has long forgotten them. They are PostgreSQL tables.
+ * The records: payments that are kept for good, when Temporal has long forgotten them. They are PostgreSQL tables.
  * The payment itself is encrypted; what Temporal's index has of it isn't, nor is the mobile operator's reference.
  *
  * All methods throw {@link RecordsUnavailableError} when the database can't be reached.
@@ -221,7 +221,7 @@ export class Records {
       await query('INSERT INTO erasures (payer, at) SELECT unnest($1::bytea[]), now()', [hashes]);
       const payments: PaymentId[] = [];
       for (;;) {
-        // Those that were erased have no payers any more.
+        // Erased payments have no payers any more.
         const rows = await query('SELECT * FROM payments WHERE payers && $1::bytea[] LIMIT $2', [
           hashes,
           ERASED_AT_ONCE,

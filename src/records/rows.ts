@@ -58,7 +58,7 @@ export const eventRow = z.object({
   content,
 });
 
-/** How far the recorder has come. */
+/** The recorder's progress. */
 export const recorderRow = z.object({
   /** All payments that ended before this are recorded, in ms since the epoch; `undefined` before its first round. */
   recordedUntil: ms.optional(),

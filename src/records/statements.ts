@@ -20,7 +20,7 @@ export interface StatementSummary {
   readonly differences: number;
 }
 
-/** How far the statements have come. */
+/** The progress of the statements. */
 export interface StatementsState {
   /** The latest statement of the latest day that has one. */
   readonly latest: StatementSummary | undefined;
@@ -73,7 +73,7 @@ export class Statements {
     return { balance, asOf: askedAt.toISOString() };
   }
 
-  /** Keeps a part of what a run has come to, in the place of what was kept of it before. */
+  /** Keeps a part of a run's result, in place of an earlier version of the part. */
   async savePart<Value>(runId: string, { name }: StatementPart<Value>, part: Value): Promise<void> {
     await this.database.query(
       `INSERT INTO statement_parts (run_id, name, content, saved_at) VALUES ($1, $2, $3, now())

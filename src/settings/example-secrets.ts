@@ -17,7 +17,7 @@ const EXAMPLES = [
 
 const DIGESTS = new Set(EXAMPLES.map(sha256Of));
 
-/** What a process has read: settings as text, and the keys that may call it. */
+/** A process's input: settings as text, and the keys that may call it. */
 interface Given {
   readonly settings: Readonly<Record<string, string | undefined>>;
   readonly keys: readonly Pick<MerchantKey, 'sha256'>[];

@@ -104,7 +104,7 @@ export function isWebhookSecret(secret: string): boolean {
   return bytes.length >= 24 && bytes.length <= 64 && bytes.toString('base64') === base64;
 }
 
-/** What a secret that isn't one has to be. */
+/** The form of a webhook secret, for the message that refuses another. */
 export const WEBHOOK_SECRET_FORM =
   'whsec_ and the base64 of 24 to 64 random bytes, with + and / and padded with = (base64url, which has - and _, is not it): make one with `echo "whsec_$(openssl rand -base64 32)"`';
 

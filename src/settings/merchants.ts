@@ -46,7 +46,7 @@ export interface Merchant {
   readonly limits: MerchantLimits;
 }
 
-/** What describes merchants: the keys of each, or a file. */
+/** The settings that describe merchants: the keys of each, or a file. */
 interface MerchantSettings {
   readonly API_KEYS?: readonly NamedKey[] | undefined;
   readonly MERCHANTS_FILE?: readonly Merchant[] | undefined;

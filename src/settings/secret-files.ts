@@ -23,7 +23,7 @@ export const SECRET_SETTINGS = [
  */
 export function withSecretFiles(env: NodeJS.ProcessEnv, names: readonly string[]) {
   const given: NodeJS.ProcessEnv = { ...env };
-  /** What is wrong with a secret's file, by the secret's name. */
+  /** The problem with each secret's file, by the secret's name. */
   const mistakes = new Map<string, string>();
   for (const name of SECRET_SETTINGS) {
     if (env[`${name}_FILE`] === undefined || !names.includes(name)) continue;

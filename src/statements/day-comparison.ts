@@ -36,7 +36,7 @@ const MAX_CONFIRMED = 500;
 /** Transactions that are looked for among the payments that operators have matched. */
 const MAX_HELD = 200;
 
-/** A payment, what the provider shows of it, and what came of it. */
+/** A payment, its line in the statement, and the findings. */
 interface Compared {
   readonly payment: DayPayment;
   readonly line: StatementLine;
@@ -95,7 +95,7 @@ async function confirmed(
   const listed = new Map<PaymentId, Shown>();
   for (const { payment } of doubtful) listed.set(payment.id, await list(payment));
   const now = await paymentsWith(doubtful.map(({ payment }) => payment.id));
-  // What the provider wouldn't show again stays as it was found.
+  // A payment that the provider didn't show again stays as it was found.
   const heard = now.filter(({ id }) => listed.get(id) !== undefined);
   return new Map(heard.map((payment) => [payment.id, comparedWith(payment, listed.get(payment.id))]));
 }
@@ -130,8 +130,8 @@ export class ShownTransactions {
   }
 
   /**
-   * What was shown and isn't the payments' own: transactions of other days' payments that may contradict them, and of
-   * none.
+   * Returns the transactions that aren't the payments' own: those of other days' payments, which may contradict them,
+   * and those of no payment.
    */
   async beside(
     payments: readonly DayPayment[],
@@ -156,7 +156,7 @@ export class ShownTransactions {
 }
 
 /**
- * What it was made for, unless that looks like a phone number or an address: the one who made it may have put one
+ * Masks an `externalId` that isn't a payment's and looks like a phone number or an address: its maker may have put one
  * there.
  */
 function masked({ service, transaction }: UnknownTransaction): UnknownTransaction {

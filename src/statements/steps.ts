@@ -43,7 +43,7 @@ const MAX_LOOK_UPS = 5_000;
 /** Time limit for a payment to compare itself, in ms. */
 const CHECK_LIMIT_MS = 20_000;
 
-/** What the steps work with. */
+/** Dependencies of the steps. */
 interface Making {
   readonly client: Client;
   readonly records: Records;

@@ -5,7 +5,7 @@ import { PROVIDER_CALL_OUTCOMES, PROVIDER_ENDPOINTS, type ProviderCall } from '.
 import { CODEC_OPERATIONS, CODEC_RESULTS, type CodecCall } from '../temporal/encryption.js';
 
 /*
- * What the metrics of the API and of the worker have in common: the registry, the page that Prometheus reads, the calls
+ * Shared by the metrics of the API and of the worker: the registry, the page that Prometheus reads, the calls
  * to the provider, which both make, and what they encrypt and decrypt. Every series whose labels are known is there at
  * 0 from the start, so that an alert notices the first increase. No label holds an identifier or anything personal.
  */

@@ -105,7 +105,7 @@ export class Tracing {
     this.ids.as(id, () => this.#tracer.startSpan(name, options)).end(endedAt);
   }
 
-  /** Does something for a payment; calls that it makes are parts of it. `result` says what came of it. */
+  /** Traces some work for a payment, with the calls that it makes. `result` names the outcome. */
   async run<T>(
     id: PaymentId,
     name: string,

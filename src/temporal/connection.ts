@@ -261,7 +261,7 @@ export async function workflowPollers(
     workflowService.describeTaskQueue(enhanced).catch(() => undefined),
   ]);
   const ofVersions = Object.values(all?.versionsInfo ?? {})
-    // What a server has nothing to say of is null, though its type doesn't know that.
+    // A field that a server leaves out is null, though its type doesn't say so.
     .flatMap((version): (TypeInfo | null)[] => Object.values(version?.typesInfo ?? {}))
     .flatMap((info) => info?.pollers ?? []);
   return [...first.pollers, ...ofVersions];

@@ -1,5 +1,5 @@
 /*
- * What Temporal takes of one payment, as far as merchants could exceed it. Temporal Cloud's limits are the narrowest:
+ * Temporal's limits for one payment, where merchants could exceed them. Temporal Cloud's limits are the narrowest:
  * 40 kB for all that is stored beside a workflow (its memo, and all of its search attributes), 2 MB for a message.
  * Encryption adds some hundred bytes to each value. A request is refused by limits below these before the provider is
  * asked for anything.

@@ -56,7 +56,7 @@ export async function findSetupGaps(connection: CheckedConnection, namespace: st
   ];
 }
 
-/** What a namespace still lacks after it was set up, and Temporal's messages where it refused a change. */
+/** The gaps of a namespace after it was set up, and Temporal's messages where it refused a change. */
 export interface SetupResult {
   readonly gaps: readonly SetupGap[];
   readonly refusals: readonly string[];
@@ -66,9 +66,9 @@ export interface SetupResult {
 const SETUP_LIMIT_MS = 10_000;
 
 /**
- * Adds what a namespace lacks, as far as this client may: search attributes and a longer retention, never the namespace
- * itself. It may be called again, and from several processes at once. It waits some seconds for Temporal to take search
- * attributes that it lists already, which were added a moment ago; until then it would refuse payments.
+ * Adds search attributes that a namespace lacks and lengthens its retention, as far as this client may. It never makes
+ * the namespace itself. It may be called again, and from several processes at once. It waits some seconds for Temporal
+ * to take search attributes that it lists already, which were added a moment ago; until then it would refuse payments.
  *
  * @throws ServiceError of gRPC when Temporal doesn't answer.
  */

@@ -1,6 +1,6 @@
 /*
- * What JSON.parse does without a word, and what may be about money: it rounds a number with too many digits, and takes
- * the last of two fields of one name.
+ * JSON.parse does two things silently that may be about money: it rounds a number with too many digits, and takes the
+ * last of two fields of one name.
  */
 
 /**

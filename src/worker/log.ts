@@ -55,7 +55,7 @@ function workflowOf(error: unknown): string | undefined {
 }
 
 /**
- * Whether the core has made this failure of a workflow task itself, such as that of a workflow that doesn't replay. It
+ * Whether the core itself made this failure of a workflow task, as when a workflow doesn't replay. It
  * quotes other failures, too, which can hold what a payment was asked for; the worker logs those by itself, as errors.
  */
 function isOfCore(failure: unknown): boolean {

@@ -14,7 +14,7 @@ import type { PaymentChange, PaymentSinks } from '../workflows/metrics.js';
 import { orderedPayouts } from './ordered-payouts.js';
 import { LeanWorker } from './workflow-threads.js';
 
-/** How much a worker does at a time, and how long it may take to stop, in ms. */
+/** A worker's concurrency, and its time to stop, in ms. */
 export interface WorkerLimits {
   readonly maxCachedWorkflows: number;
   readonly maxConcurrentWorkflowTasks: number;
@@ -100,7 +100,7 @@ export async function createPaymentWorker(options: PaymentWorkerOptions): Promis
     workers.push(await createDeliveries(options));
     if (options.statementSteps !== undefined) workers.push(await createStatements(options, options.statementSteps));
   } catch (error) {
-    // Those that are there hold threads and the connection until they have run.
+    // The workers that were made hold threads and the connection until they have run.
     shutdown();
     await run().catch(() => undefined);
     throw error;
@@ -210,7 +210,7 @@ function traceActivities(tracing: Tracing): ActivityInterceptorsFactory {
   });
 }
 
-/** Activities answer with a value whose kind says what came of it. */
+/** Reads the outcome from an activity's answer: its `kind`. */
 function kindOf(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || !('kind' in value)) return undefined;
   return typeof value.kind === 'string' ? value.kind : undefined;

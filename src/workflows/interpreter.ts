@@ -146,7 +146,7 @@ class Interpreter {
       : message;
   }
 
-  /** Lets the machine take an event, and makes visible what came of it. */
+  /** Lets the machine take an event, and shows the change to operators and lists. */
   private take(event: PaymentEvent): Exclude<Todo, { kind: 'deliver' }> {
     const before = this.payment;
     const now = Date.now();

@@ -9,10 +9,10 @@ import {
 } from './messages.js';
 import { matchedNotification, unmatchedInput, unmatchedNotification } from './schemas.js';
 
-/** How many notifications are kept, the latest. */
+/** Notifications that are kept: the latest. */
 const KEPT = 200;
 
-/** How many of them may be ones that can't be read: those push out no other. */
+/** Unreadable ones among them, at most: these push out no other. */
 const KEPT_UNREAD = 50;
 
 /** Events of history after which a new run takes over. */
@@ -40,7 +40,7 @@ async function keep(given: unknown): Promise<void> {
   await continueAsNew<typeof keepUnmatched>({ v: 1, kept: latest });
 }
 
-/** One that says the same as another is kept once, however often it comes: as it came last. */
+/** Adds a notification, in place of an earlier one that says the same. */
 function withLatest(
   kept: readonly UnmatchedNotification[],
   latest: UnmatchedNotification,

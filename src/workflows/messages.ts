@@ -299,8 +299,8 @@ export interface StatementRun {
 }
 
 /**
- * What a statement is made by, each an activity that can be repeated: what it has come to is kept in the records, and a
- * worker that takes it up goes on from there.
+ * The steps of making a statement. Each is an activity that can be repeated: the records keep its progress, and the
+ * next worker continues from there.
  */
 export interface StatementSteps {
   /** Asks for the balances at the beginning of this day, unless that is too long ago. */

@@ -5,7 +5,7 @@ import type { PaymentKind } from '../payments/words/payment-id.js';
 import { isFinalPayment, type PaymentState, statusOf } from '../payments/words/payment-state.js';
 
 /**
- * What workflows report to their worker, for its metrics: nothing of it goes into the history. Nothing is reported
+ * Reports from workflows to their worker, for its metrics. They aren't in the history. Nothing is reported
  * during a replay, but a workflow task that fails or is lost reports its part again when it is repeated.
  */
 export interface PaymentSinks extends Sinks {

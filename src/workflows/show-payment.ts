@@ -15,7 +15,7 @@ import type { PaymentInput } from './messages.js';
 import { countAmbiguous, countChange, countCreated, countGivenUp } from './metrics.js';
 
 /*
- * What operators and lists see of a payment, beside the payment itself: search attributes, current details, the log and
+ * Shows a payment to operators and lists, beside the payment itself: search attributes, current details, the log and
  * metrics.
  */
 
