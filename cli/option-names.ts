@@ -14,7 +14,7 @@ const NAMED_ALIKE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What a field of the API is called on the command line.
+ * Names the option for a field of the API.
  *
  * @example optionOf('externalId') // '--external-id'
  */

@@ -213,7 +213,7 @@ function withSuggestion(text: string, command: Command): string {
   return words.includes(option) ? `${line}\n(Did you mean ${option}?)\n` : text;
 }
 
-/** What is empty is a variable of a script that isn't set, and never meant. */
+/** Refuses empty values. They come from variables that a script didn't set, and are never meant. */
 function refuseEmptyValues(command: Command): void {
   const refusing =
     <T>(parse: ((text: string, before: T) => T) | undefined) =>

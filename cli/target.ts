@@ -38,8 +38,8 @@ export interface ListenTarget {
 }
 
 /**
- * What `listen` must know of the `start` that runs in the current folder; `undefined` when none runs, or when its
- * settings send the notifications elsewhere.
+ * The port and secret that `listen` uses with the `start` in the current folder; `undefined` when none runs, or when
+ * its settings send the notifications elsewhere.
  */
 export async function findListenTarget(folder = stateFolder()): Promise<ListenTarget | undefined> {
   const port = (await findRunning(folder))?.listenPort;

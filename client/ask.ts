@@ -3,7 +3,7 @@ import type { RequestOptions, Send } from './transport.js';
 import type { Payment } from './types.js';
 import type { ApiRequest } from './write-request.js';
 
-/** What every payment has. */
+/** Fields of every payment. */
 export const PAYMENT_FIELDS = ['id', 'status', 'final', 'amount'] as const;
 
 export async function askPayment(

@@ -60,7 +60,7 @@ export class ApiError extends SanagaError {
   readonly code: Open<ErrorCode>;
   /** Give this to your operator. */
   readonly requestId: string | undefined;
-  /** What is wrong with each field; empty when the request's fields are fine. */
+  /** The mistake in each field; empty when the request's fields are fine. */
   readonly errors: readonly FieldError[];
   /** The payment as it is now, where the error is about one. */
   readonly payment: Payment | undefined;
@@ -68,7 +68,7 @@ export class ApiError extends SanagaError {
   readonly paymentId: string | undefined;
   /** The `force` with which an operator's decision is taken in spite of what stands against it. */
   readonly force: Force | undefined;
-  /** What the transaction of a refused match is of, where it differs from the order; XAF. */
+  /** The amount of a refused match's transaction, where it differs from the order; XAF. */
   readonly transactionAmount: number | undefined;
 
   constructor(

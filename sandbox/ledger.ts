@@ -7,7 +7,7 @@ import { type PhoneMedium, readPhone } from './phone-number.js';
 import { outcomeOfNumber, type TestOutcome } from './test-outcome.js';
 import { TransactionStore } from './transaction-store.js';
 
-/** What a payer does at the checkout. Paying takes a phone; declining takes nothing. */
+/** A payer's action at the checkout. Paying takes a phone; declining takes nothing. */
 export interface AttemptRequest {
   readonly action: 'pay' | 'decline';
   readonly phone?: string | undefined;
@@ -148,7 +148,7 @@ export class Ledger {
     return this.#store.all().map((entry) => this.#settleDue(entry));
   }
 
-  /** What payouts have taken from their service, or still may, in XAF. */
+  /** The sum that payouts have taken from their service, or still may, in XAF. */
   get paidOut(): number {
     const payouts = this.all().filter(({ method, status }) => method === 'payout' && status !== 'FAILED');
     return payouts.reduce((sum, { amount }) => sum + amount, 0);

@@ -3,9 +3,9 @@ import type { EndpointName } from './endpoints/endpoint.js';
 /** The number of POSTs to initiate-pay, direct-pay or payout with one externalId. */
 export interface PostCount {
   readonly externalId: string;
-  /** Those with valid credentials, whatever the response: refused, hit by a fault, never answered. */
+  /** Requests with valid credentials, whatever the response: refused, hit by a fault, never answered. */
   readonly received: number;
-  /** Those that created a transaction, whatever the response. */
+  /** Requests that created a transaction, whatever the response. */
   readonly committed: number;
 }
 

@@ -38,7 +38,7 @@ export interface SandboxOptions {
   readonly webhookTimeoutMs?: number | undefined;
   /** How long "at once" takes for direct payments and payouts, in ms of the clock. */
   readonly settleDelayMs?: number | undefined;
-  /** What the payout service holds before its first payout, in XAF. Without it, no payout is too large. */
+  /** The payout service's balance before its first payout, in XAF. Without it, no payout is too large. */
   readonly payoutFunds?: number | undefined;
   /** Maximum number of transactions; the first to end are evicted first. */
   readonly capacity?: number | undefined;

@@ -9,7 +9,7 @@ interface End {
   readonly description: string;
   readonly prefix: 'col_' | 'pay_';
   readonly example: string;
-  /** What is said of an id of the other kind. */
+  /** The message for an id of the other kind. */
   readonly otherwise: string;
   end(sanaga: Sanaga, id: string, request: RequestOptions): Promise<Payment>;
 }

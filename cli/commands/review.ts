@@ -28,7 +28,7 @@ const MAX_READS = 8;
 
 type Action = ResolveParams['action'];
 
-/** What each decision does, and what the operator confirms by it. */
+/** Each decision's effect, and the question that the operator confirms. */
 const DECISIONS: Readonly<
   Record<Action, { readonly summary: string; readonly question: (payment: Payment) => string }>
 > = {
@@ -127,7 +127,7 @@ async function list(options: TargetOptions, stop: AbortSignal): Promise<number> 
   const unreadable: string[] = [];
   const all = sanaga.payments.list(
     { status: 'REVIEW', limit: 100 },
-    // Those that can be decided are in Temporal.
+    // Payments that can be decided are in Temporal.
     { signal: stop, onUnreadable: (id) => unreadable.push(id), onIncomplete: () => note(INCOMPLETE) },
   );
   const ids: string[] = [];
@@ -153,7 +153,7 @@ async function list(options: TargetOptions, stop: AbortSignal): Promise<number> 
   return payments.length > 0 ? EXIT.failed : EXIT.ok;
 }
 
-/** What to do with what is listed. */
+/** Advice after a list. */
 const NEXT = `
 Before you decide on one, look at it ("sanaga get <payment>", "sanaga events <payment>") and at the provider's portal. Then:
   sanaga review match <payment> --number <review> --trans-id <transaction> --why <reason>   a transaction is this payment's
@@ -226,7 +226,7 @@ async function decide(action: Action, given: string, options: DecisionOptions, s
   return EXIT.unknown;
 }
 
-/** What else the operator confirms: the transaction, what is overruled, and what a second person makes of it. */
+/** Lists the rest that the operator confirms: the transaction, the overruled objections, the second person's part. */
 function circumstances({ secondPerson, proposed }: PaymentReview, { transId, force }: DecisionOptions): string[] {
   const overruled = force === true ? 'whatever comes up' : force && [...force].join(', ');
   return [

@@ -22,7 +22,7 @@ interface StatementsOptions extends TargetOptions {
 /** Between two looks for a statement that is being made, in ms. */
 const LOOK_EVERY_MS = 1_000;
 
-/** The command `statements`: it lists them, shows that of a day, and has one made. */
+/** The command `statements`: lists statements, shows a day's, and has one made. */
 export function addStatementsCommand(program: Command): void {
   withTarget(
     program

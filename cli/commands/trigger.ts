@@ -11,7 +11,7 @@ interface TriggerOptions extends TargetOptions {
   readonly externalId?: string;
 }
 
-/** What can be done at the provider's side of a payment. */
+/** The provider's side of a payment: actions in the sandbox. */
 interface Setup {
   readonly sanaga: Sanaga;
   /** Plays the payer at the checkout page. */
@@ -174,7 +174,7 @@ async function untilStatus(sanaga: Sanaga, id: string, status: PaymentStatus, si
 }
 
 /**
- * Only a sandbox may be used: that of a running `start`, whose API has no other provider, or one that was named.
+ * Uses only a sandbox: the running `start`'s, whose API has no other provider, or one that was named.
  * A payment of a link is checked to be there before anybody pays it.
  */
 async function setUp(options: TriggerOptions): Promise<Setup> {

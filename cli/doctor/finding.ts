@@ -1,9 +1,9 @@
-/** What a check has found. */
+/** The finding of a check. */
 export interface Finding {
   readonly check: string;
   readonly status: 'ok' | 'warn' | 'fail';
   readonly detail: string;
-  /** What to do about it. */
+  /** The remedy. */
   readonly todo?: string;
 }
 

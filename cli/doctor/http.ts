@@ -132,7 +132,7 @@ type WebhookSettings = Pick<
 /**
  * Whether the merchants' webhook addresses can be reached. Nothing is delivered.
  *
- * @param isForListen whether the one address is that of `sanaga listen`, which needn't be running.
+ * @param isForListen whether the one address belongs to `sanaga listen`, which needn't be running.
  */
 export async function checkWebhooks(settings: WebhookSettings, isForListen: boolean): Promise<Finding[]> {
   const { MERCHANTS_FILE: merchants, MERCHANT_WEBHOOK_URL: url, MERCHANT_WEBHOOK_ALLOW_PRIVATE: privately } = settings;

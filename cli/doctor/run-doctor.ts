@@ -39,7 +39,7 @@ function lineOf({ check, status, detail, todo }: Finding): string {
     : `${line}\n      ${' '.repeat(21)}  ${todo.replaceAll('\n', `\n${' '.repeat(29)}`)}`;
 }
 
-/** What is checked. */
+/** The subject of the checks. */
 interface Checked {
   readonly env: NodeJS.ProcessEnv;
   /** In words. */
@@ -90,8 +90,8 @@ function apiOf(
 }
 
 /**
- * What a running `start` was given. Its secrets aren't told: the stack's own stand in for them, so that the rest can be
- * read.
+ * The settings of a running `start`. It doesn't tell its secrets: the stack's own stand in for them, so that the rest
+ * can be read.
  */
 async function ofStart(
   { running, secrets, apiUrl }: NonNullable<Awaited<ReturnType<typeof findStart>>>,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { FormErrors, FormValues } from './payment-form.js';
 
-/** What a payer sent, and what is wrong with it. */
+/** A payer's input, and its mistakes. */
 export interface KeptForm {
   readonly values: FormValues;
   readonly errors: FormErrors;

@@ -49,7 +49,7 @@ export interface Texts {
 
   readonly testNumbers: string;
   readonly testNumbersHint: (example: string) => string;
-  /** What a test number does, by the digit that selects its rule. */
+  /** The effect of a test number, by the digit that selects its rule. */
   readonly testOutcomes: Readonly<Record<TestDigit, string>>;
 
   readonly pending: {

@@ -37,14 +37,14 @@ export interface Endpoint {
   readonly handle: (request: EndpointRequest) => EndpointResponse;
 }
 
-/** What all endpoints share. */
+/** Dependencies of all endpoints. */
 export interface EndpointContext {
   readonly ledger: Ledger;
   readonly clock: Clock;
   readonly random: KeyedRandom;
   /** The address of a link's checkout page. */
   readonly linkTo: (token: string) => string;
-  /** What the payout service holds before its first payout, in XAF. Without it, no payout is too large. */
+  /** The payout service's balance before its first payout, in XAF. Without it, no payout is too large. */
   readonly payoutFunds?: number | undefined;
 }
 

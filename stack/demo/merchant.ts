@@ -8,7 +8,7 @@ import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
 import { PAYMENT_EVENT_TYPES, PAYMENT_STATUSES } from '../../src/payments/words/payment.js';
 
-/** What the demo's merchant reads of a payment in the API's responses. */
+/** The fields of a payment that the demo's merchant reads in the API's responses. */
 const paymentSchema = z.object({
   id: z.string(),
   kind: z.enum(['collection', 'payout']),

@@ -13,7 +13,7 @@ export interface Row {
   /** Number of events in the history of its workflow, once that has ended. */
   readonly events?: number;
   readonly done: boolean;
-  /** What went wrong. */
+  /** Differences from the scenario, and failures. */
   readonly problems: readonly string[];
 }
 

@@ -2,7 +2,7 @@ import type { PaymentStatus } from '../../src/payments/words/payment.js';
 import type { LedgerEntry } from './ledger.js';
 import type { PaymentAnswer } from './merchant.js';
 
-/** What can happen to a payment once it has been requested. */
+/** Actions on a payment that has been requested. */
 export interface ScenarioActions {
   /** Opens a link and pays it from this phone. */
   pay(link: string, phone: string): Promise<void>;

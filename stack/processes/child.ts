@@ -22,7 +22,7 @@ export interface Child {
 }
 
 export interface ChildOptions {
-  /** What messages call it. */
+  /** Its name in messages. */
   readonly name: string;
   readonly file: string;
   readonly args: readonly string[];

@@ -98,9 +98,9 @@ const keptSchema = z.object({
   payoutApiKey: text,
 });
 
-/** What the parts of one stack share, and nobody else may know. */
+/** Secrets that the parts of one stack share. */
 export interface Secrets extends z.infer<typeof keptSchema> {
-  /** What payments are encrypted with in Temporal, as ENCRYPTION_KEYS has it. */
+  /** The keys that encrypt payments in Temporal, in the form of ENCRYPTION_KEYS. */
   readonly encryptionKeys: string;
 }
 
@@ -174,7 +174,7 @@ export async function existingWebhookSecret(folder: string): Promise<string | un
 }
 
 /**
- * What a file holds; when it isn't there, it is made with `fresh`. Only their owner can read the file and its folder.
+ * Reads a file; when it isn't there, makes it with `fresh`. Only their owner can read the file and its folder.
  */
 async function kept(file: string, fresh: string): Promise<string> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });

@@ -27,7 +27,7 @@ export function partsOf({ ports, recordsFolder }: Pick<StackOptions, 'ports' | '
 /** Every process of a stack. */
 export type StackProcess = StackPart | 'temporal';
 
-/** Those that payments can't do without. */
+/** The processes that payments can't do without. */
 export type PaymentProcess = Exclude<StackProcess, 'desk' | 'codec' | 'records'>;
 
 /** Each part's compiled program. */

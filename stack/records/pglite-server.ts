@@ -43,8 +43,8 @@ export async function startPGliteServer(port: number, folder?: string): Promise<
 }
 
 /**
- * What a new database consists of. To make it takes seconds, and to load it a tenth of that: it is made once for this
- * machine, and kept in the cache folder.
+ * Loads the files of an empty database. Making them takes seconds, and loading them a tenth of that: they are made once
+ * for this machine, and kept in the cache folder.
  */
 async function emptyDatabase(): Promise<Blob> {
   const file = join(cacheFolder(), `pglite-${await packageVersion()}.tar`);
@@ -73,7 +73,7 @@ async function packageVersion(): Promise<string> {
 }
 
 /**
- * The messages of which an extended query consists before its Sync: Parse, Bind, Describe, Execute, Close and Flush.
+ * The messages of an extended query before its Sync: Parse, Bind, Describe, Execute, Close and Flush.
  */
 const WITHIN_QUERY = new Set([...'PBDECH'].map((type) => type.charCodeAt(0)));
 

@@ -160,7 +160,7 @@ export interface WelcomeFacts {
   readonly folder: string;
 }
 
-/** What `start` prints once everything is ready: the addresses, a first call to try, and what a restart keeps. */
+/** The text that `start` prints once everything is ready: addresses, a first call to try, what a restart keeps. */
 export function welcome(facts: WelcomeFacts): string {
   const { apiUrl, sandboxUrl, deskUrl, codecUrl, temporal, apiKey, keyNames, notifications, shop, folder } = facts;
   const key = apiKey ?? '<key>';

@@ -23,7 +23,7 @@ const runningSchema = z.object({
   shopPort: z.int().optional(),
 });
 
-/** What other commands need to know of a running `start`. */
+/** Facts about a running `start` for other commands. */
 export type Running = z.infer<typeof runningSchema>;
 
 const fileIn = (folder: string) => join(folder, 'running.json');

@@ -14,7 +14,7 @@ export interface TemporalServer {
   readonly kind: 'embedded' | 'external';
   /** For `connectClient` and `connectWorker`. */
   readonly target: TemporalTarget;
-  /** What a child process needs in its environment to find this server. */
+  /** Environment with which a child process finds this server. */
   readonly env: Readonly<Record<string, string>>;
   readonly uiUrl?: string;
   /** The process id of the embedded server. */

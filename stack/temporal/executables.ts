@@ -15,14 +15,14 @@ export async function findOnPath(name: string, env: NodeJS.ProcessEnv): Promise<
   return path === null ? undefined : resolve(path);
 }
 
-/** Whether this absolute path is that of a file that this process may run. */
+/** Whether this process may run the file at this absolute path. */
 export async function isExecutableFile(path: string): Promise<boolean> {
   return (await which(path, { nothrow: true })) !== null;
 }
 
 /** One place to look for an executable. */
 export interface Candidate<Found> {
-  /** What messages call the place: "temporal on PATH", say. */
+  /** The place's name in messages: "temporal on PATH", say. */
   readonly place: string;
   look(): Promise<LookResult<Found>>;
 }

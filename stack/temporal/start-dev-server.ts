@@ -138,7 +138,7 @@ function withoutTemporalSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('TEMPORAL_')));
 }
 
-/** What the dev server's command line depends on. Ports are those of 127.0.0.1. */
+/** Settings for the dev server's command line. Ports are on 127.0.0.1. */
 interface DevServerSettings {
   readonly port: number;
   /** Without it, there is no Web UI. */
