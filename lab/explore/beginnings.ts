@@ -59,7 +59,7 @@ class Story {
 
   constructor(private readonly mutant: BeginningMutant) {}
 
-  /** What may happen next. */
+  /** The moves that may come next. */
   moves(): (() => void)[] {
     const moves = this.#calls.flatMap((call) =>
       call.outcomes.map((outcome) => () => {

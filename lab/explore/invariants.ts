@@ -51,7 +51,7 @@ export interface Violation {
   readonly what: string;
 }
 
-/** What the merchant sees of a payment. */
+/** The payment as its merchant sees it. */
 export interface View {
   readonly status: PaymentStatus;
   readonly final: boolean;

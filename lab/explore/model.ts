@@ -28,7 +28,7 @@ export const START = Date.UTC(2026, 0, 1);
 /** What a run has to do before it has begun. */
 const NOTHING: Todo = { kind: 'wait', summary: '' };
 
-/** What a move has led to, and which rules it has broken. */
+/** The result of a move, with the rules that it has broken. */
 export interface Transition {
   readonly situation: Situation;
   readonly violations: readonly Violation[];

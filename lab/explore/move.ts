@@ -58,7 +58,7 @@ export interface PostMove {
   /** The list shows them late, the first of two alone, or none before the request is made again. */
   readonly isLate: boolean | 'first' | 'unseen';
   readonly isWrong: boolean;
-  /** What comes in while the request is on its way. */
+  /** Events that come in while the request is on its way. */
   readonly during?: DecideMove | { readonly kind: 'request'; readonly request: 'expire' } | undefined;
 }
 
@@ -113,7 +113,7 @@ export interface ExpiryMove {
     | NoAnswer;
 }
 
-/** What Temporal says about whether the workflow was reset. Its silence counts as if it may have been. */
+/** Temporal's answer whether the workflow was reset. Its silence counts as if it may have been. */
 export interface ResetCheckMove {
   readonly kind: 'resetCheck';
   readonly answer:

@@ -7,7 +7,7 @@ import type { ExpiryMove, ListMove, NoAnswer, PostMove, StatusMove } from './mov
 import { AMOUNT, FOREIGN, type Foreign, orderOf, type Setting, WRONG_AMOUNT } from './setting.js';
 import { type OwnTransaction, type Provider, type Situation, transactionOf, withTransaction } from './situation.js';
 
-/** What a call to the provider has led to. */
+/** The result of a call to the provider. */
 export interface Answered {
   /** With what has changed at the provider. */
   readonly situation: Situation;

@@ -2,7 +2,7 @@ import type { OrderKind, PaymentOrder, PaymentTerms } from '../../src/payments/w
 import type { PaymentId } from '../../src/payments/words/payment-id.js';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/payments/words/time.js';
 
-/** What may go wrong. Each costs one of a story's troubles. */
+/** Troubles that may come. Each costs one of a story's troubles. */
 export const TROUBLES = [
   'rejected',
   'ambiguous',
@@ -32,7 +32,7 @@ export const TROUBLES = [
 
 export type Trouble = (typeof TROUBLES)[number];
 
-/** What people may ask of a payment. */
+/** People's requests to a payment. */
 export const REQUESTS = ['expire', 'refresh', 'recheck', 'resendNotification'] as const;
 
 export type RequestKind = (typeof REQUESTS)[number];
@@ -85,7 +85,7 @@ export interface Setting {
   readonly terms: PaymentTerms;
   /** How late the list may show a transaction, in ms (A1). */
   readonly listLagMs: number;
-  /** What the provider asks for in `Retry-After`, in ms. */
+  /** The provider's `Retry-After`, in ms. */
   readonly retryAfterMs: number;
   readonly allowance: Allowance;
   readonly troubles: ReadonlySet<Trouble>;

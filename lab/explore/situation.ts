@@ -150,7 +150,7 @@ export interface Book {
   readonly reportedPaid: readonly { readonly transId: TransId; readonly at: number }[];
   /** The list was read since the last request that may have been taken. */
   readonly isSearched: boolean;
-  /** What the provider has shown of the payment's transactions. */
+  /** The payment's transactions, as the provider has shown them. */
   readonly shown: readonly Shown[];
   /** Temporal has said, or not denied, that the workflow was reset. */
   readonly mayBeReset?: true | undefined;
@@ -200,7 +200,7 @@ export interface OpenRequest {
   readonly made?: NonNullable<Book['proposed']> | undefined;
 }
 
-/** What the provider has said of one of the payment's transactions. */
+/** The provider's word on one of the payment's transactions. */
 export interface Shown {
   readonly transId: TransId;
   readonly status: ProviderStatus;

@@ -31,7 +31,7 @@ export interface BrokenWalk {
   readonly violations: readonly Violation[];
 }
 
-/** What a thread reports of its walks. */
+/** A thread's report of its walks. */
 export type WalkMessage =
   | { readonly kind: 'broken'; readonly broken: BrokenWalk }
   | { readonly kind: 'result'; readonly result: WalksResult };

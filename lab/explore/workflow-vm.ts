@@ -19,7 +19,7 @@ export type Command = coresdk.workflow_commands.IWorkflowCommand;
 
 type Duration = NonNullable<NonNullable<Command['startTimer']>['startToFireTimeout']>;
 
-/** What the server tells a run beside its jobs. */
+/** Facts from the server for a run, beside its jobs. */
 export interface Moment {
   /** ms since the epoch */
   readonly now: number;

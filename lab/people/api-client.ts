@@ -29,7 +29,7 @@ export interface ApiAnswer {
   readonly code?: string | undefined;
 }
 
-/** Whose API key a call is made with. */
+/** The owner of the API key that a call is made with. */
 export type Caller = keyof typeof SECRETS;
 
 /** The API's time limit, in real ms: more than it ever needs. */

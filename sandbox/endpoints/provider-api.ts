@@ -138,7 +138,7 @@ function replyTo(
   return reply;
 }
 
-/** What a request is about, as far as it says before validation. */
+/** The subject of a request, as far as it says before validation. */
 function pointOf(target: EndpointName, body: unknown, parameter: string, ledger: Ledger): InjectionPoint {
   if (target === 'transaction') return { target, userId: parameter };
   const transId = target === 'payment-status' ? parameter : textField(body, 'transId');
