@@ -13,7 +13,7 @@ import { STYLE_SOURCE, signInPages } from './sign-in.js';
 /** The largest body, in bytes: what Temporal answers with is at most half of it, and becomes a third longer as JSON. */
 export const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
-/** How long a browser may remember whom this server answers, in seconds. */
+/** Time that a browser may remember whom this server answers, in seconds. */
 const PREFLIGHT_S = 600;
 
 export interface CodecServerOptions extends ReaderOptions {

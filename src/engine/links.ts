@@ -107,7 +107,7 @@ interface Kept<Made> {
   isWoken: boolean;
 }
 
-/** How long a link is remembered, in ms. Most are paid within minutes. */
+/** Time for which a link is remembered, in ms. Most are paid within minutes. */
 const REMEMBERED_MS = 60 * 60 * 1_000;
 
 /**

@@ -74,7 +74,7 @@ interface Batch {
 /** For how long after its day the workflow still counts payouts, in ms: API processes' clocks differ a little. */
 const LINGER_MS = 60 * 60 * 1_000;
 
-/** How long it may take to count a payout, in ms. It usually takes some milliseconds. */
+/** Time limit for counting a payout, in ms. It usually takes some milliseconds. */
 const COUNT_LIMIT_MS = 5_000;
 
 /** Payouts that one update counts. */

@@ -48,7 +48,7 @@ export type HintDelivery = 'taken' | 'agrees' | 'late' | 'unknown';
 const MAX_OVERTAKEN_TRIES = 4;
 const OVERTAKEN_PAUSE_MS = 20;
 
-/** How long it may take to read the notifications that match no payment. */
+/** Time limit for reading the notifications that match no payment. */
 const UNMATCHED_LIMIT_MS = 9_000;
 
 /**

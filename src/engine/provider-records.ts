@@ -4,10 +4,10 @@ import { Stopped } from './errors.js';
 import { updateOrReopen } from './reopen-payment.js';
 import type { UpdateContext } from './update-payment.js';
 
-/** How long a look is shared with those who come later, in ms. */
+/** Time for which a look is shared with later readers, in ms. */
 const REUSED_MS = 5_000;
 
-/** How long a reader waits for the provider, in ms. */
+/** Time that a reader waits for the provider, in ms. */
 const WAIT_MS = 5_000;
 
 /** Looks that are remembered. Beyond that, the oldest is forgotten. */
@@ -30,7 +30,7 @@ export class ProviderRecords {
     const kept = this.#kept.get(id);
     if (kept !== undefined && Date.now() - kept.at < REUSED_MS) return kept.view;
     const view = look(context, id);
-    // What has failed is tried again by the next.
+    // The next reader tries a failed look again.
     const forget = () => this.#kept.get(id)?.view === view && this.#kept.delete(id);
     view.then((seen) => seen ?? forget(), forget);
     this.#kept.delete(id);

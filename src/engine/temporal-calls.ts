@@ -14,7 +14,7 @@ import { grpcErrorOf } from '../temporal/connection.js';
 import { DecryptionError } from '../temporal/encryption.js';
 import { PaymentTooLarge, Unavailable } from './errors.js';
 
-/** How long a call that Temporal answers at once may take; usually a few ms. */
+/** Time limit of a call that Temporal answers at once; it usually takes a few ms. */
 const CALL_LIMIT_MS = 4_000;
 
 /** Between two tries of a request that the server dropped, or that was overtaken. */

@@ -54,7 +54,7 @@ export interface UnacknowledgedPage {
 /** Payments that are asked at the same time. */
 const CONCURRENCY = 10;
 
-/** How long one payment may take to answer, in ms. */
+/** Time limit for one payment's answer, in ms. */
 const ANSWER_LIMIT_MS = 2_000;
 
 /**

@@ -11,10 +11,10 @@ import { unacknowledgedOf } from './unacknowledged.js';
 /** For how long what was read is shown again, in ms, however often Prometheus asks. */
 const REUSED_MS = 60_000;
 
-/** How long one reading may take, in ms: Prometheus waits for ten seconds. */
+/** Time limit of one reading, in ms: Prometheus waits for ten seconds. */
 const READING_LIMIT_MS = 5_000;
 
-/** How long one payment may take to say since when it has waited, in ms. */
+/** Time limit for one payment to say since when it has waited, in ms. */
 const ANSWER_LIMIT_MS = 1_500;
 
 /** A payment that has no outcome after this time is overdue, in ms: a link may be paid for a day. */

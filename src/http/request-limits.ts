@@ -22,7 +22,7 @@ export interface RequestAllowance {
 
 const MINUTE_S = 60;
 
-/** How long a request may wait for its turn, in ms. */
+/** The longest wait of a request for its turn, in ms. */
 const MAX_TURN_WAIT_MS = 10_000;
 
 /** A request of a key that is in progress. */

@@ -4,9 +4,9 @@ import { cookieName, cookieOf, cookieOptions, randomToken } from './browser.js';
 export interface SessionOptions {
   /** The name of the cookie. */
   readonly cookie: string;
-  /** How long a session lasts, in ms. */
+  /** Lifetime of a session, in ms. */
   readonly maxAgeMs: number;
-  /** How long it lasts without a request, in ms. */
+  /** Its lifetime without a request, in ms. */
   readonly maxIdleMs: number;
   /** Sessions that one key may have. When there is another, the one used longest ago ends. */
   readonly maxOfKey: number;

@@ -120,7 +120,7 @@ const NEXT_ADDRESS_MS = 1_000;
 interface AgentOptions {
   /** Longest wait for a connection, in ms. */
   readonly connectMs: number;
-  /** How long an idle connection is kept, in ms. */
+  /** Time for which an idle connection is kept, in ms. */
   readonly idleMs?: number;
 }
 

@@ -15,7 +15,7 @@ const { WorkflowExecutionStatus: Status } = proto.temporal.api.enums.v1;
 /** Runs that one call to Temporal gives: with the largest memos, some 8 MB. */
 export const RUNS_PER_CALL = 250;
 
-/** How long a call may take, in ms. A query may have to wait for a worker that replays the payment. */
+/** Time limit of a call, in ms. A query may have to wait for a worker that replays the payment. */
 const CALL_LIMIT_MS = 10_000;
 
 type RunInfo = proto.temporal.api.workflow.v1.IWorkflowExecutionInfo;
