@@ -8,7 +8,7 @@ export interface ClientOptions {
   readonly apiKey: string;
   /** The API's address, such as `https://sanaga.example`: without `/v1`. */
   readonly baseUrl: string;
-  /** What sends requests: the runtime's own fetch by default. */
+  /** Sends requests: the runtime's own fetch by default. */
   readonly fetch?: typeof globalThis.fetch;
   /**
    * The time limit of one attempt, in ms: 75 s by default. The API waits 10 s for the provider when it creates a
@@ -216,5 +216,5 @@ function isTemporary(failure: unknown): failure is ConnectionError | ApiError | 
   return failure instanceof UnexpectedResponseError && PROXY_STATUSES.includes(failure.status);
 }
 
-/** What proxies answer when the API behind them is restarted or slow. */
+/** Statuses that proxies answer with when the API behind them is restarted or slow. */
 const PROXY_STATUSES: readonly number[] = [408, 429, 502, 503, 504];

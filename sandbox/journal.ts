@@ -134,7 +134,7 @@ function toText(line: JournalLine): string {
 
 function read(file: string): JournalLine[] {
   const texts = readFileSync(file, 'utf8').split('\n');
-  // What follows the last line break is an incomplete line, or nothing.
+  // After the last line break comes an incomplete line, or nothing.
   texts.pop();
   return texts.map((text, index) => {
     try {

@@ -208,7 +208,7 @@ async function list(options: ListOptions, stop: AbortSignal): Promise<number> {
   const { payments, unreadable, isIncomplete } = await read(sanaga, options, stop);
   if (options.csv) {
     const isOperator = payments.some(({ merchant }) => merchant !== undefined);
-    // What it is made with takes a while to load.
+    // This module takes a while to load.
     const { paymentCsv } = await import('../../src/api/routes/payment-csv.js');
     printCsv(paymentCsv([...payments, ...unreadable.map((id) => ({ id }))], isOperator));
   } else if (options.json) payments.forEach(printJson);

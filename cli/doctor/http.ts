@@ -107,7 +107,7 @@ export async function checkProviderClock(url: string): Promise<Finding[]> {
     });
     return checkClock("the provider's clock", answer.headers);
   } catch {
-    // That there is no answer is told by the check of its credentials.
+    // The check of its credentials tells that there is no answer.
     return [];
   }
 }

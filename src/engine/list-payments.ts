@@ -108,7 +108,7 @@ async function listByReference(
   const latest = await latestRunsOf(client, recorded);
   const entries = recorded.flatMap((record): Entry[] => {
     const run = latest.get(record.id);
-    // What was created at another time is another payment under the same id, and hasn't got this reference.
+    // A run created at another time is another payment under the same id, and hasn't got this reference.
     if (run?.createdAt === record.indexed.createdAt)
       return isOwn(run, filter) && fits(run.summary, filter) ? [withRecord(run, record)] : [];
     const entry = toEntry(record);

@@ -4,7 +4,7 @@ import { endOfDay, startOf } from '../payments/words/time.js';
 import { paymentSearchAttributes as attributes } from '../temporal/search-attributes.js';
 import { WORKFLOW_TYPES } from '../workflows/messages.js';
 
-/** What is asked of Temporal's index of payments, in Temporal's query language. */
+/** Queries of Temporal's index of payments, in Temporal's query language. */
 
 /** Which payments to list; times in ms since the epoch. */
 export interface PaymentFilter {
@@ -22,7 +22,7 @@ export interface PaymentFilter {
   readonly createdBefore?: number | undefined;
 }
 
-/** What has no meaning of its own between quotes in Temporal's query language. */
+/** Text without special meaning between quotes in Temporal's query language. */
 const PLAIN = /^[A-Za-z0-9_.:/+=@~-]{1,200}$/;
 
 /** Says whether a value can be part of a query. Our ids can; the provider's have a form of its own. */

@@ -45,8 +45,8 @@ type WebhookContext = HintContext & Pick<ApiContext, 'limits' | 'early' | 'metri
  * hints, which make a payment ask the provider. Each is answered 200 once Temporal has it: given to its payment, or
  * kept for an operator, because it can't be read, or no payment is known for it yet.
  *
- * Those beyond a limit are answered 429, so that the provider repeats them later. They are also kept for an operator,
- * because such a notification may be the only trace of a transaction that is not polled.
+ * Notifications beyond a limit are answered 429, so that the provider repeats them later. They are also kept for an
+ * operator, because such a notification may be the only trace of a transaction that is not polled.
  */
 export const providerWebhook = publicRoute({
   method: 'post',
