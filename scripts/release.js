@@ -4,14 +4,15 @@
  * packages, the notes out of the changelog, and the digests of these; each is checked first, as who gets it would use
  * it.
  */
+// An old Node has neither function, and is to be told so by the first import: named imports would fail before it.
 import './supported-node.js';
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { globSync, readFileSync } from 'node:fs';
+import fs, { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, matchesGlob } from 'node:path';
+import path, { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 
@@ -106,7 +107,7 @@ async function packContext() {
   const names = run('git', ['ls-files'])
     .trim()
     .split('\n')
-    .filter((name) => name === 'Dockerfile' || kept.some((one) => name === one || matchesGlob(name, `${one}/**`)));
+    .filter((name) => name === 'Dockerfile' || kept.some((one) => name === one || path.matchesGlob(name, `${one}/**`)));
   run('tar', ['-czf', file(context), '--owner=0', '--group=0', '--', ...names]);
 
   const cwd = await folder('images');
@@ -114,7 +115,7 @@ async function packContext() {
   const copied = read('Dockerfile')
     .matchAll(/^COPY (?!--from)(.*) \S+$/gm)
     .flatMap(([, sources]) => sources.split(' '));
-  const missing = [...copied].filter((name) => globSync(name, { cwd }).length === 0);
+  const missing = [...copied].filter((name) => fs.globSync(name, { cwd }).length === 0);
   if (missing.length > 0) throw new Error(`.dockerignore keeps from the Dockerfile what it copies: ${missing}`);
   await symlink(join(root, 'node_modules'), join(cwd, 'node_modules'));
   run(process.execPath, ['scripts/build.js', '--production'], cwd);

@@ -81,10 +81,11 @@ const sound: Tree = {
     "import type { Activities } from '../activities/activities.js'; import { most } from '../payments/words/order.js'; import { attributes } from '../temporal/search-attributes.js'; import { hint } from './messages.js'; export const run = (a: Activities) => [a, most, attributes, hint];",
   'src/records/records.ts':
     "import { connect } from '../temporal/connection.js'; import { hint } from '../workflows/messages.js'; import { most } from '../payments/words/order.js'; export const records = [connect, hint, most];",
-  'src/config.ts': "import { LIMIT } from './payments/words/limits.js'; export const config = LIMIT;",
+  'src/settings/read-settings.ts': "import { LIMIT } from '../payments/words/limits.js'; export const config = LIMIT;",
   'src/http/server.ts': "import { logger } from '../telemetry/logger.js'; export const serve = logger;",
-  'src/logger.ts': "import { z } from 'zod'; export const logger = z;",
-  'src/process.ts': "import { config } from './settings/read-settings.js'; export const runProcess = config;",
+  'src/telemetry/logger.ts': "import { z } from 'zod'; export const logger = z;",
+  'src/process/run-process.ts':
+    "import { config } from '../settings/read-settings.js'; export const runProcess = config;",
   'src/api/app.ts':
     "import { logger } from '../telemetry/logger.js'; import { config } from '../settings/read-settings.js'; import { derive } from '../payments/words/derive-payment-id.js'; import { wire } from '../provider/schemas.js'; import { connect } from '../temporal/connection.js'; import { hint } from '../workflows/messages.js'; import { read } from '../workflows/schemas.js'; import { records } from '../records/records.js'; import { serve } from '../http/server.js'; export const app = [logger, config, derive, wire, connect, hint, read, records, serve];",
   'src/server.ts':
@@ -282,7 +283,7 @@ function spoilt(): Tree {
   const tree: Record<string, string> = {
     ...sound,
     'src/forgotten.ts': 'export const forgotten = 0;',
-    'src/dead.ts': "import { logger } from './logger.js'; export const dead = logger;",
+    'src/dead.ts': "import { logger } from './telemetry/logger.js'; export const dead = logger;",
   };
   for (const { from, to, text } of wrongImports) {
     const up = '../'.repeat(from.split('/').length - 1);

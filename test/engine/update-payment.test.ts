@@ -114,7 +114,7 @@ describe('a merchant who floods a payment', () => {
     ]);
     const decision = { action: 'fail', review: body.review?.number, why: 'looked', force: true };
     const { status } = await hasty.ask('POST', `${path}/resolve`, { key: KEYS.operator, body: decision });
-    await eventually(read, ({ body: { status: now } }) => now === 'FAILED', 60_000).finally(() => {
+    await eventually(read, ({ body: { status: now } }) => now === 'FAILED', 100_000).finally(() => {
       isOver = true;
     });
     await Promise.all(flood);
