@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { OBJECTIONS } from '../../payments/words/decision.js';
+import { DECISION_ACTIONS, OBJECTIONS } from '../../payments/words/decision.js';
 import type {
   PaymentResolution,
   PaymentReview,
@@ -22,7 +22,7 @@ export const forceSchema = z
   });
 
 const proposedSchema = schemaOf<ProposedDecision>()({
-  action: z.enum(['resend', 'fail', 'match']),
+  action: z.enum(DECISION_ACTIONS),
   transId: described(z.string().optional(), 'The transaction that the payment is to be matched with'),
   transactionAmount: xaf('What that transaction is of, where it differs from the order').optional(),
   by: described(z.string(), "The operator's name: the second person has another"),
@@ -36,7 +36,7 @@ const proposedSchema = schemaOf<ProposedDecision>()({
 }).meta({ id: 'ProposedDecision', description: 'What one person has decided. Nothing has been done' });
 
 const rejectedSchema = schemaOf<RejectedDecision>()({
-  action: z.enum(['resend', 'fail', 'match']),
+  action: z.enum(DECISION_ACTIONS),
   transId: described(z.string().optional(), 'The transaction that the payment was to be matched with'),
   proposedBy: described(z.string(), 'The operator who had decided so'),
   by: described(z.string(), 'Who rejected it; the same operator, if it was withdrawn'),
@@ -66,7 +66,7 @@ export const reviewSchema = schemaOf<PaymentReview>()({
 }).meta({ id: 'PaymentReview', description: 'The review that the payment is under' });
 
 export const resolutionSchema = schemaOf<PaymentResolution>()({
-  action: z.enum(['resend', 'fail', 'match']),
+  action: z.enum(DECISION_ACTIONS),
   transId: described(z.string().optional(), 'The transaction that the payment was matched with'),
   review: described(z.int(), 'The number of the review that was decided on'),
   by: described(z.string(), "The operator's name"),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DECISION_ACTIONS } from '../../payments/words/decision.js';
 import { FAILURE_CODES, PAYMENT_EVENT_TYPES, PAYMENT_STATUSES } from '../../payments/words/payment.js';
 import { PROVIDER_STATUSES } from '../../payments/words/transaction.js';
 import { described, time, xaf } from './fields.js';
@@ -58,7 +59,7 @@ const eventSchema = z
     other: described(z.literal(true).optional(), "It is about a transaction that isn't the payment's, so far"),
     providerStatus: z.enum(PROVIDER_STATUSES).optional(),
     review: z.int().optional(),
-    action: z.enum(['resend', 'fail', 'match']).optional(),
+    action: z.enum(DECISION_ACTIONS).optional(),
     forced: z.literal(true).optional(),
     number: described(z.int().optional(), "The notification's number"),
     event: z.enum(PAYMENT_EVENT_TYPES).optional(),

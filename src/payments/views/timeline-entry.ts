@@ -1,3 +1,4 @@
+import type { Decision } from '../words/decision.js';
 import type { FailureCode, PaymentEventType, PaymentStatus } from '../words/payment.js';
 import type { TransId } from '../words/payment-id.js';
 import type { SendCause, Unsent } from '../words/phase.js';
@@ -76,7 +77,7 @@ export type Occurrence =
   | {
       readonly type: 'decided';
       readonly review: number;
-      readonly action: 'resend' | 'fail' | 'match';
+      readonly action: Decision['action'];
       readonly transId?: TransId | undefined;
       readonly by: string;
       readonly forced?: true | undefined;
@@ -87,7 +88,7 @@ export type Occurrence =
   | {
       readonly type: 'decision_proposed';
       readonly review: number;
-      readonly action: 'resend' | 'fail' | 'match';
+      readonly action: Decision['action'];
       readonly transId?: TransId | undefined;
       readonly by: string;
       readonly forced?: true | undefined;
@@ -96,7 +97,7 @@ export type Occurrence =
   | {
       readonly type: 'decision_rejected';
       readonly review: number;
-      readonly action: 'resend' | 'fail' | 'match';
+      readonly action: Decision['action'];
       readonly proposedBy: string;
       readonly by: string;
     }

@@ -9,6 +9,9 @@ export type Decision =
   /** This transaction is the payment's. */
   | { readonly action: 'match'; readonly transId: TransId };
 
+/** The actions of decisions. */
+export const DECISION_ACTIONS = ['resend', 'fail', 'match'] as const satisfies readonly Decision['action'][];
+
 /** What can stand against a decision, and be overruled by an operator who knows more than Sanaga can see. */
 export const OBJECTIONS = [
   /** The provider may list a transaction late: an hour by default has to pass after the last request. */

@@ -1,4 +1,4 @@
-import type { Objection } from './decision.js';
+import type { Decision, Objection } from './decision.js';
 import type { CURRENCY } from './limits.js';
 import type { CollectionMethod } from './order.js';
 import type { PaymentId, PaymentKind, TransId } from './payment-id.js';
@@ -58,7 +58,7 @@ export interface PaymentReview {
 
 /** One person's decision where it takes two. Nothing has been done. */
 export interface ProposedDecision {
-  readonly action: 'resend' | 'fail' | 'match';
+  readonly action: Decision['action'];
   readonly transId?: TransId | undefined;
   /** That transaction's amount, where the provider has shown it to differ from the order; XAF. */
   readonly transactionAmount?: number | undefined;
@@ -72,7 +72,7 @@ export interface ProposedDecision {
 
 /** A decision that no second person has made: one has rejected it, or it was withdrawn. */
 export interface RejectedDecision {
-  readonly action: 'resend' | 'fail' | 'match';
+  readonly action: Decision['action'];
   readonly transId?: TransId | undefined;
   readonly proposedBy: string;
   /** Who rejected it; the same name as `proposedBy` when it was withdrawn. */
@@ -83,7 +83,7 @@ export interface RejectedDecision {
 
 /** An operator's decision: who made it, and why. */
 export interface PaymentResolution {
-  readonly action: 'resend' | 'fail' | 'match';
+  readonly action: Decision['action'];
   readonly transId?: TransId | undefined;
   /** The review that it was made on. */
   readonly review: number;
