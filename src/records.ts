@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { isoTime } from './payments/words/time.js';
 import { runProcess } from './process/run-process.js';
 import { openRecords } from './process/services.js';
 import { nineDigits, readEmail } from './provider/contact.js';
@@ -57,7 +58,7 @@ async function status(records: Records): Promise<string> {
   const { recordedUntil } = await records.recorderState();
   return recordedUntil === undefined
     ? 'Nothing was recorded yet: no worker with RECORDS_URL has been running.'
-    : `All payments that ended before ${new Date(recordedUntil).toISOString()} are recorded.`;
+    : `All payments that ended before ${isoTime(recordedUntil)} are recorded.`;
 }
 
 async function erase(records: Records, payer: string): Promise<string> {

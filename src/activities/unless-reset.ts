@@ -2,6 +2,7 @@ import { status as grpc } from '@grpc/grpc-js';
 import { Context } from '@temporalio/activity';
 import { isGrpcServiceError } from '@temporalio/client';
 import type { InitiationOutcome } from '../payments/words/outcome.js';
+import { DAY_MS } from '../payments/words/time.js';
 
 /** Time limit of the whole check at Temporal, in ms; below an activity's margin beyond the provider's time limit. */
 const CHECK_LIMIT_MS = 3_000;
@@ -16,7 +17,7 @@ const ONE_MOMENT_MS = 100;
  * The longest that a payment's first request can be delayed, in ms: the upper bound of the setting SEND_BY. Any request
  * after that is a repetition, decided after a look-up of what had been sent before.
  */
-export const MAX_FIRST_SEND_AGE_MS = 7 * 24 * 60 * 60 * 1_000;
+export const MAX_FIRST_SEND_AGE_MS = 7 * DAY_MS;
 
 /**
  * Sends a request that moves money or makes a link, unless somebody has reset the payment's workflow to an earlier

@@ -1,5 +1,6 @@
 import { xaf } from '../payments/words/limits.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
+import { isoTime } from '../payments/words/time.js';
 
 /*
  * The engine's errors, one for each thing that can be in a caller's way. They know neither HTTP nor who asks: each
@@ -125,7 +126,7 @@ export class DailyLimitReached extends ExpectedError {
    */
   constructor(max: number, total: number | undefined, nextDay: number) {
     const soFar = total === undefined ? '' : ` Payouts of ${xaf(total)} have been ordered today.`;
-    const again = new Date(nextDay).toISOString();
+    const again = isoTime(nextDay);
     super(`Payouts of a day may amount to ${xaf(max)} at most.${soFar} The next day begins at ${again}.`);
   }
 }

@@ -3,6 +3,7 @@ import { step } from '../payments/machine/machine.js';
 import type { LinkOrder, PaymentTerms } from '../payments/words/order.js';
 import type { ExpiryAnswer, InitiationOutcome } from '../payments/words/outcome.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
+import { HOUR_MS } from '../payments/words/time.js';
 import { toInitiatePay } from '../provider/requests.js';
 import type { InitiatePayRequest } from '../provider/schemas.js';
 
@@ -108,7 +109,7 @@ interface Kept<Made> {
 }
 
 /** Time for which a link is remembered, in ms. Most are paid within minutes. */
-const REMEMBERED_MS = 60 * 60 * 1_000;
+const REMEMBERED_MS = HOUR_MS;
 
 /**
  * Links that are remembered, each with what its payment is started with, some kB. Beyond that, the first one is

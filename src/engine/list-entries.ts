@@ -3,6 +3,7 @@ import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workf
 import { CURRENCY } from '../payments/words/limits.js';
 import type { Payment, PaymentSummary, RecordedSummary } from '../payments/words/payment.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
+import { isoTime } from '../payments/words/time.js';
 import type { PaymentFilter } from '../records/index-queries.js';
 import type { ListedRun } from '../records/list-runs.js';
 import { type IndexedFields, inReviewUnlessFinal, type PaymentRecord } from '../records/payment-record.js';
@@ -58,7 +59,7 @@ function summarised(
   }: { readonly method?: Payment['method']; readonly metadata?: Payment['metadata'] | undefined },
 ): PaymentSummary {
   const order = { id, object: 'payment', kind, method, status, final, amount, amountPaid, currency: CURRENCY } as const;
-  return { ...order, transId, externalId, userId, metadata, createdAt: new Date(createdAt).toISOString() };
+  return { ...order, transId, externalId, userId, metadata, createdAt: isoTime(createdAt) };
 }
 
 /**

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
 import type { CountedPayout } from '../payments/machine/counted-payouts.js';
 import type { PaymentOrder } from '../payments/words/order.js';
-import { dayOf, endOfDay } from '../payments/words/time.js';
+import { dayOf, endOfDay, HOUR_MS } from '../payments/words/time.js';
 import type { MerchantLimits } from '../settings/merchants.js';
 import {
   countPayoutsUpdate,
@@ -72,7 +72,7 @@ interface Batch {
 }
 
 /** For how long after its day the workflow still counts payouts, in ms: API processes' clocks differ a little. */
-const LINGER_MS = 60 * 60 * 1_000;
+const LINGER_MS = HOUR_MS;
 
 /** Time limit for counting a payout, in ms. It usually takes some milliseconds. */
 const COUNT_LIMIT_MS = 5_000;

@@ -1,6 +1,7 @@
 import { Agent as HttpAgent, request as httpRequest, validateHeaderValue } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import got, { type Got, RequestError, type RequestFunction } from 'got';
+import { HOUR_MS } from '../payments/words/time.js';
 import { decoded, parseJson, textOf } from './body.js';
 import { classifyFailure, type Failure } from './failure.js';
 import { credentialHeaders } from './schemas.js';
@@ -254,7 +255,7 @@ export async function exchange(
 const JSON_CONTENT = { 'content-type': 'application/json' };
 
 /** Longest Retry-After that is accepted by default, in ms: asking once too early costs only one request. */
-export const MAX_RETRY_AFTER_MS = 60 * 60 * 1000;
+export const MAX_RETRY_AFTER_MS = HOUR_MS;
 
 /** The only date format that HTTP still sends. `Date.parse` alone would read `-1` as a year. */
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;

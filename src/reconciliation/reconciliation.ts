@@ -3,6 +3,7 @@ import { xaf } from '../payments/words/limits.js';
 import type { Service } from '../payments/words/order.js';
 import type { PaymentStatus } from '../payments/words/payment.js';
 import type { PaymentId, PaymentKind, TransId } from '../payments/words/payment-id.js';
+import { isoTime } from '../payments/words/time.js';
 import type { Medium, ProviderStatus, SearchedTransaction, Transaction } from '../payments/words/transaction.js';
 
 /**
@@ -206,7 +207,7 @@ function toLine(payment: DayPayment, own: Transaction | undefined, compared: boo
     financialTransId: own?.financialTransId,
     medium: own?.medium,
     externalId,
-    createdAt: new Date(createdAt).toISOString(),
+    createdAt: isoTime(createdAt),
     providerStatus: own?.status,
     providerAmount: own?.amount,
     compared,

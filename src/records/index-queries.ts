@@ -1,6 +1,6 @@
 import type { PaymentStatus } from '../payments/words/payment.js';
 import type { PaymentId, PaymentKind } from '../payments/words/payment-id.js';
-import { endOfDay, startOf } from '../payments/words/time.js';
+import { endOfDay, isoTime, startOf } from '../payments/words/time.js';
 import { paymentSearchAttributes as attributes } from '../temporal/search-attributes.js';
 import { WORKFLOW_TYPES } from '../workflows/messages.js';
 
@@ -83,7 +83,7 @@ export function queryByIds(ids: readonly PaymentId[]): string {
 
 /** Asks for runs that ended at or after `from` and before `to` (ms since the epoch). */
 export function endedBetween(from: number, to: number): string {
-  const [begin, end] = [new Date(from).toISOString(), new Date(to).toISOString()];
+  const [begin, end] = [isoTime(from), isoTime(to)];
   return `${PAYMENTS} AND ExecutionStatus != "Running" AND CloseTime >= "${begin}" AND CloseTime < "${end}"`;
 }
 

@@ -1,3 +1,4 @@
+import { isoTime } from '../payments/words/time.js';
 import type { RecordCipher } from './cipher.js';
 import type { Query } from './database.js';
 import { type NewRecord, payersOf } from './payment-record.js';
@@ -56,7 +57,7 @@ export class Payers {
   ): Promise<ReadonlySet<unknown>> {
     const asked = await Promise.all(
       records.map(async (record) => {
-        const createdAt = new Date(record.indexed.createdAt).toISOString();
+        const createdAt = isoTime(record.indexed.createdAt);
         return (await this.hashesOf(record, keyIds)).map((hash) => ({ id: record.id, hash, createdAt }));
       }),
     ).then((each) => each.flat());

@@ -22,6 +22,7 @@ import { EMPTY_TIMELINE, type Timeline } from '../payments/views/timeline-entry.
 import { forMerchant, toPayment } from '../payments/views/to-payment.js';
 import type { InitiationOutcome } from '../payments/words/outcome.js';
 import { isFinalPayment, type PaymentState, rejectionOf, transIdOf } from '../payments/words/payment-state.js';
+import { isoTime } from '../payments/words/time.js';
 import { type ActivityCalls, activityCalls } from './activity-calls.js';
 import { type Argument, onQuery, onSignal, onUpdate } from './handlers.js';
 import {
@@ -377,7 +378,7 @@ function merchantNotification(state: PaymentState, number: number): MerchantNoti
   return {
     id: notificationId(payment.id, notification),
     type,
-    timestamp: new Date(at).toISOString(),
+    timestamp: isoTime(at),
     ...(merchant !== undefined && { merchant }),
     payment,
     ...(takenBy && { takenBy }),

@@ -1,7 +1,7 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { ActivityFailure, log, proxyActivities, setCurrentDetails, sleep, workflowInfo } from '@temporalio/workflow';
 import { SERVICES } from '../payments/words/order.js';
-import { dayAfter, dayOf, HOUR_MS, MINUTE_MS, startOf } from '../payments/words/time.js';
+import { dayAfter, dayOf, HOUR_MS, isoTime, MINUTE_MS, startOf } from '../payments/words/time.js';
 import { BALANCE_WINDOW_MS } from '../reconciliation/statement.js';
 import { readInput } from './handlers.js';
 import {
@@ -47,7 +47,7 @@ export async function makeStatement(given: StatementInput = { v: 1 }): Promise<M
     await orElse('its balances', () => steps('Ask for the balances', BALANCE_WINDOW_MS).readBalances(dayAfter(day)));
   const settled = end + (asked === undefined ? SETTLING_MS.scheduled : SETTLING_MS.asked);
   if (Date.now() < settled) {
-    setCurrentDetails(`Waits until ${day} has settled, at ${new Date(settled).toISOString()}.`);
+    setCurrentDetails(`Waits until ${day} has settled, at ${isoTime(settled)}.`);
     await sleep(settled - Date.now(), { summary: `until ${day} has settled` });
   }
 

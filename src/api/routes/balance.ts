@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { shareAnswers } from '../../engine/shared-answers.js';
 import { SERVICES } from '../../payments/words/order.js';
 import type { BalanceAnswer } from '../../payments/words/outcome.js';
+import { isoTime } from '../../payments/words/time.js';
 import { ApiError, providerUnavailable } from '../api-error.js';
 import type { BalanceReader, KnownBalance, SharedBalance } from '../context.js';
 import { authenticatedRoute } from '../route.js';
@@ -28,7 +29,7 @@ export const getBalance = authenticatedRoute({
         serviceName,
         balance,
         currency,
-        asOf: new Date(asOf).toISOString(),
+        asOf: isoTime(asOf),
       },
     };
   },

@@ -3,6 +3,7 @@ import { askRecords } from '../../engine/recorded-payments.js';
 import { isOperator } from '../../http/auth.js';
 import { invalidRequest } from '../../http/problem.js';
 import { PAYMENT_EVENT_TYPES } from '../../payments/words/payment.js';
+import { isoTime } from '../../payments/words/time.js';
 import { noRecords } from '../api-error.js';
 import { cursorOf, NO_CURSOR } from '../cursor.js';
 import { merchantName, time, wholeNumber } from '../parameters.js';
@@ -57,14 +58,14 @@ export const listEvents = authenticatedRoute({
         data: page.map(({ id, type: eventType, at, merchant: whose, paymentId, payment }) => ({
           id,
           type: eventType,
-          timestamp: new Date(at).toISOString(),
+          timestamp: isoTime(at),
           ...(isOperator(caller) && { merchant: whose }),
           paymentId,
           data: payment && viewerOf(context, caller, whose)(payment),
         })),
         hasMore: events.length > limit,
         nextCursor: await records.toEventCursor(page.at(-1)?.position ?? after),
-        completeUntil: recordedUntil === undefined ? undefined : new Date(recordedUntil).toISOString(),
+        completeUntil: recordedUntil === undefined ? undefined : isoTime(recordedUntil),
       },
     };
   },

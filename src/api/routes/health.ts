@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { shareAnswers } from '../../engine/shared-answers.js';
 import { callTemporal } from '../../engine/temporal-calls.js';
+import { isoTime } from '../../payments/words/time.js';
 import { RecordsUnavailableError } from '../../records/database.js';
 import type { Records } from '../../records/records.js';
 import { findSetupGaps } from '../../temporal/namespace.js';
@@ -83,7 +84,7 @@ async function warningOf(records: Records): Promise<string | undefined> {
     if (state === undefined) return UNREADABLE;
     const { recordedUntil } = state;
     if (recordedUntil !== undefined && Date.now() - recordedUntil <= MAX_LAG_MS) return undefined;
-    const since = recordedUntil === undefined ? 'yet' : `since ${new Date(recordedUntil).toISOString()}`;
+    const since = recordedUntil === undefined ? 'yet' : `since ${isoTime(recordedUntil)}`;
     return `No payments were recorded ${since}. Is a worker running with RECORDS_URL? Once Temporal has deleted what wasn't recorded, its Idempotency-Keys no longer hold.`;
   } catch (error) {
     if (!(error instanceof RecordsUnavailableError)) throw error;

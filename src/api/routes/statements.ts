@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { askRecords } from '../../engine/recorded-payments.js';
 import { callTemporal } from '../../engine/temporal-calls.js';
 import { isOperator } from '../../http/auth.js';
-import { dayAfter, HOUR_MS, isDay, startOf } from '../../payments/words/time.js';
+import { dayAfter, HOUR_MS, isDay, isoTime, startOf } from '../../payments/words/time.js';
 import { type Statement, statementOf } from '../../reconciliation/statement.js';
 import type { Records } from '../../records/records.js';
 import type { Statements } from '../../records/statements.js';
@@ -148,7 +148,7 @@ function whenMade(date: string): string {
   if (!isDay(date)) return 'It is called by its day in Douala, such as 2026-11-21.';
   const madeBy = startOf(dayAfter(date)) + MADE_WITHIN_MS;
   return madeBy > Date.now()
-    ? `That of a day is made in the night that follows: look again at ${new Date(madeBy).toISOString()}.`
+    ? `That of a day is made in the night that follows: look again at ${isoTime(madeBy)}.`
     : 'That of a day is made in the night that follows, some three hours after midnight in Douala. If this one was missed, an operator can have it made.';
 }
 

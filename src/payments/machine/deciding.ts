@@ -9,6 +9,7 @@ import {
   transIdOf,
 } from '../words/payment-state.js';
 import { type Deciding, type DecisionStep, isNonEmpty, type Review } from '../words/phase.js';
+import { isoTime } from '../words/time.js';
 import type { Transaction } from '../words/transaction.js';
 import { fail, isHidden, match, ownOf, refuseDecision, refuseNoting, resend } from './carrying-out.js';
 import { withOutstanding } from './ended.js';
@@ -221,8 +222,7 @@ function resendUnlisted(payment: PaymentState, deciding: Deciding, message: stri
   if (named !== undefined) return refuseDecision(payment, deciding, `a notification names ${named} for this payment`);
   const from = decideFrom(payment);
   const words = `the provider refuses to list the payment (${message}), so it isn't known whether it has a transaction: look in its portal`;
-  if (now < from)
-    return refuseDecision(payment, deciding, `${words}, and decide after ${new Date(from).toISOString()}`);
+  if (now < from) return refuseDecision(payment, deciding, `${words}, and decide after ${isoTime(from)}`);
   return overrules(resolution.force, 'no_answer')
     ? resend(payment, deciding, now)
     : refuseDecision(payment, deciding, overrulable(words, resolution, 'no_answer'));

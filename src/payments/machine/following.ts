@@ -9,6 +9,7 @@ import {
   inquiryOf,
   type Outcome,
 } from '../words/phase.js';
+import { DAY_MS } from '../words/time.js';
 import type { ProviderStatus, Transaction } from '../words/transaction.js';
 import { hasBeenPaid, mayBePaid, openOther, whyNotEnded } from './known-transactions.js';
 import { disagreement } from './matching.js';
@@ -17,7 +18,7 @@ import { recordPoll, retryDelay } from './polling.js';
 import { end, holdForReview, review, verify, withInquiry } from './transitions.js';
 
 /** How long a payment may stay undecided before a person is asked, in ms: a day. */
-const UNDECIDED_AFTER_MS = 24 * 60 * 60 * 1000;
+const UNDECIDED_AFTER_MS = DAY_MS;
 
 /** Handles an answer about the transaction that is followed or closed, under review or not. */
 export function onStatus(

@@ -9,6 +9,7 @@ import {
   transIdOf,
 } from '../words/payment-state.js';
 import { type Deciding, followedBy, type Named, type Review, UNNAMED } from '../words/phase.js';
+import { isoTime } from '../words/time.js';
 import { whyPaid } from './known-transactions.js';
 import { claimedPaid, ownClaimedPaid, paidClaimUntil } from './paid-claims.js';
 import { NOT_UNDER_REVIEW, type Refusal, refusedUnless, resolutionRefused } from './replies.js';
@@ -141,17 +142,11 @@ function objectionToHaste(payment: PaymentState, resolution: Resolution, now: nu
   const from = decideFrom(payment);
   return decision.action === 'match' || now >= from || overrules(force, 'too_early')
     ? undefined
-    : overrulable(
-        `the provider may list a transaction late: decide after ${new Date(from).toISOString()}`,
-        resolution,
-        'too_early',
-      );
+    : overrulable(`the provider may list a transaction late: decide after ${isoTime(from)}`, resolution, 'too_early');
 }
 
 function objectionToQuiet({ quietUntil }: PaymentState, now: number): Refusal | undefined {
   return quietUntil !== undefined && quietUntil > now + MAX_QUIET_MS
-    ? resolutionRefused(
-        `the provider has asked not to be called until ${new Date(quietUntil).toISOString()}; try again then`,
-      )
+    ? resolutionRefused(`the provider has asked not to be called until ${isoTime(quietUntil)}; try again then`)
     : undefined;
 }

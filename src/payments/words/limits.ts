@@ -2,6 +2,8 @@
  * The provider's constants, each in this one place. Source: the provider's interface, "Limits".
  */
 
+import { DAY_MS } from './time.js';
+
 /** Smallest amount of a collection or a payout, in XAF. */
 export const MINIMUM_AMOUNT = 100;
 
@@ -24,7 +26,7 @@ interface Amounts {
 }
 
 /** How long a payment link can be paid, in ms: 24 hours from its creation. */
-export const PROVIDER_LINK_LIFETIME_MS = 24 * 60 * 60 * 1000;
+export const PROVIDER_LINK_LIFETIME_MS = DAY_MS;
 
 /** Status look-ups that the provider answers for one transaction within {@link STATUS_WINDOW_MS}. */
 export const STATUS_CALLS_PER_WINDOW = 6;
