@@ -56,7 +56,7 @@ export const methodNotAllowed = (allow: string): ApiError =>
 export const noSuchNotification = (): ApiError =>
   new ApiError('no_such_notification', 'The payment has no notification with this number, or it is no longer kept.');
 
-/** When a repeated request is likely to succeed, in ms. */
+/** A request repeated after this time is likely to succeed, in ms. */
 const RETRY_AFTER_MS = 5_000;
 
 /** Temporal doesn't answer, or no worker does. */

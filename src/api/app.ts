@@ -88,7 +88,7 @@ export interface AppOptions
   extends Pick<ApiContext, 'client' | 'taskQueue' | 'namespace' | 'terms' | 'webhookToken' | 'logger' | 'records'> {
   readonly providers: ApiProviders;
   readonly merchants: readonly Merchant[];
-  /** How much each API key may ask for; as good as unlimited by default. */
+  /** Limits on the requests of each API key; as good as unlimited by default. */
   readonly allowance?: RequestAllowance;
   /** Proxies before the API that tell it the caller's address; none by default. */
   readonly trustedProxies?: number;
@@ -98,7 +98,7 @@ export interface AppOptions
   readonly answerWithinMs?: number;
   readonly shutdown?: Shutdown;
   readonly limits?: NotificationLimits;
-  /** Where its metrics go. */
+  /** Receives the API's metrics. */
   readonly registry?: Registry;
   /** Traces the payments' requests; nobody does, by default. */
   readonly tracing?: Tracing | undefined;

@@ -48,7 +48,7 @@ export interface ApiContext extends StartContext, HintContext, LimitContext {
   readonly metrics: Metrics;
   readonly limits: NotificationLimits;
   /**
-   * Whether the process can serve, up to a second old.
+   * Checks that the process can serve. The answer may be a second old.
    *
    * @returns a warning for operators, if there is something to look at
    * @throws {ApiError} `temporarily_unavailable` when it can't.

@@ -89,7 +89,7 @@ async function send(response: Response, answer: ApiResponse): Promise<void> {
   else response.type('application/json').send(JSON.stringify(answer.json));
 }
 
-/** How long a caller may take nothing of a long answer, in ms: what is still to be sent of it fills the memory. */
+/** A caller may leave a long answer unread for this long, in ms: the unsent part of it fills the memory. */
 const STALLED_AFTER_MS = 20_000;
 
 /**

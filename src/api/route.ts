@@ -20,7 +20,7 @@ export type ResponseHeader = 'Location' | 'Idempotent-Replayed' | 'Link';
 
 /** A response that a route can give, problems apart: JSON of a schema, text in its place, or text. */
 type ResponseDescription = {
-  /** When it is given, as a sentence. */
+  /** The situations in which it is returned, as a sentence. */
   readonly description: string;
   readonly headers?: readonly ResponseHeader[];
   /** Headers that some of these responses have. */
@@ -126,7 +126,7 @@ export interface AuthenticatedRoute<Body = unknown, Query = unknown, Response ex
   readonly query?: z.ZodType<Query>;
   /** It takes an Idempotency-Key header, which the schema accepts. */
   readonly idempotencyKey?: { readonly schema: z.ZodType<string>; readonly required: boolean };
-  /** Whether a request is not to take a turn of its merchant's, because it waits for long and keeps no worker busy. */
+  /** Returns `true` for a request that takes no turn of its merchant's: it waits for long, and keeps no worker busy. */
   isOutOfTurn?(query: Query): boolean;
   handle(request: AuthenticatedRequest<Body, Query>, context: ApiContext): Promise<Response>;
 }

@@ -41,7 +41,7 @@ export const DECISIONS: Readonly<
 export interface Standing {
   /** Somebody else's decision, if this operator carries it out by deciding the same. */
   readonly first: Proposed | undefined;
-  /** Whether the decision that waits is this one, and this operator's own. */
+  /** `true` when the proposed decision is this one, made by this operator. */
   readonly isOwn: boolean;
   /** The objections that it overrules: those of the first person's decision, or those that a refusal has named. */
   readonly force: Force;
@@ -65,13 +65,13 @@ export function standingOf({ name }: Session, { review }: Payment, { action, fie
   };
 }
 
-/** Whether an operator's own decision is this one already, and waits for somebody else. */
+/** Reports whether this operator has proposed the same decision already, and it waits for somebody else. */
 export function isDecidedAlready(session: Session, payment: Payment, draft: Draft): boolean {
   const { isOwn } = standingOf(session, payment, draft);
   return isOwn && !payment.review?.proposed?.forced && draft.refusal === undefined;
 }
 
-/** Whether the decision that this operator would reject is an own one. */
+/** Reports whether the decision to reject is this operator's own. */
 export function isWithdrawal({ name }: Session, payment: Payment, action: Action): boolean {
   const by = payment.review?.proposed?.by ?? waitingResend(payment)?.by;
   return action === 'reject' && by === name;
@@ -82,7 +82,7 @@ export function waitingResend({ resolution }: Payment): Payment['resolution'] {
   return resolution?.revocable ? resolution : undefined;
 }
 
-/** Whether the payment is no longer in the review that was looked at. */
+/** Reports whether the payment has left the review that the operator looked at. */
 export function isOld(payment: Payment, action: Action, seen: string): boolean {
   const number = reviewNumber(payment, action);
   return number === undefined || String(number) !== seen;

@@ -16,7 +16,7 @@ export interface DraftFields {
   readonly review: string;
   readonly why: string;
   readonly transId: string;
-  /** When the form was shown, in ms since the epoch; empty when it isn't known. */
+  /** Time when the form was shown, in ms since the epoch; empty when it isn't known. */
   readonly shownAt: string;
 }
 
@@ -40,11 +40,11 @@ export interface Overrulable {
   readonly why: string;
   /** The objections that the decision overrules then: this one, and those before it. */
   readonly force: readonly Objection[];
-  /** Of a match: what its transaction is of, where it differs from the order; XAF. */
+  /** For a match: the transaction's amount in XAF, when it differs from the order's. */
   readonly transactionAmount?: number | undefined;
 }
 
-/** Where the drafts of one session are kept, by their ids. */
+/** Keeps the drafts of one session by their ids. */
 interface DraftKeeper {
   readonly drafts: Map<string, Draft>;
 }

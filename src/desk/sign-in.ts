@@ -24,7 +24,7 @@ const MAX_FAILURES = 5;
 /** Holds the form's token: the form of another page has none. */
 const FORM_COOKIE = 'sanaga_desk_form';
 
-/** How long the form may stay open before it is sent, in ms. */
+/** The form may stay open for this long before it is sent, in ms. */
 const FORM_AGE_MS = 60 * 60_000;
 
 /** A key that a header can carry. */
@@ -94,7 +94,9 @@ export class SignIn {
   }
 }
 
-/** Whether the API doesn't know the key. It says so as 429 when it has refused too many of the desk's. */
+/**
+ * Reports whether the API rejected the key. It answers 429 instead when it has rejected too many keys from the desk.
+ */
 function isWrongKey(answer: Awaited<ReturnType<OperatorApi['key']>>): boolean {
   if (answer.kind !== 'problem') return false;
   return answer.problem.status === 401 || answer.problem.code === 'too_many_attempts';

@@ -20,7 +20,7 @@ const versionAddress = (date: string, version: number | string) => addressOf(sta
 
 const allStatements = html`<a class="button plain" href="${LIST_ADDRESS}">All statements</a>`;
 
-/** How long it takes, as the API describes it. */
+/** Duration of making a statement, as the API describes it. */
 const TAKES = 'That takes from some seconds to an hour, depending on how many payments the day has.';
 
 /** The latest day that is over in Douala: only of such a day can a statement be made. */

@@ -4,7 +4,7 @@ import { Counts } from './counts.js';
 import { networkOf } from './network.js';
 import { tooManyAttempts } from './problem.js';
 
-/** When a wrong key is refused by an address that has tried too many, in ms. */
+/** Delay of the refusal of a wrong key for an address that has tried too many, in ms. */
 const REFUSED_AFTER_MS = 1_000;
 
 /**

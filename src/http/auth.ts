@@ -64,12 +64,12 @@ export function sameSecret(one: string, other: string): boolean {
   return timingSafeEqual(Buffer.from(sha256Of(one)), Buffer.from(sha256Of(other)));
 }
 
-/** Whether the caller is an operator, who may see every owner's payments and what is internal. */
+/** Reports whether the caller is an operator, who may see every merchant's payments and internal details. */
 export function isOperator({ scopes }: Caller): boolean {
   return scopes.has('review');
 }
 
-/** Whether a caller may see a payment: its owner may, and so may operators. */
+/** Reports whether a caller may see a payment: its owner and operators may. */
 export function maySee(caller: Caller, owner: string): boolean {
   return caller.owner === owner || isOperator(caller);
 }

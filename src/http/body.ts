@@ -111,7 +111,7 @@ function decodeUtf8(body: Buffer): string {
   }
 }
 
-/** Where JSON.parse met the mistake, as far as it says: the rest of its message repeats the body. */
+/** Returns the position of the error in the JSON, if JSON.parse names one: the rest of its message repeats the body. */
 function whereBroken(error: unknown): string {
   const message = error instanceof SyntaxError ? error.message : '';
   if (message.endsWith('end of JSON input')) return ': it ends too early';

@@ -4,7 +4,7 @@ import type { CookieOptions, Request } from 'express';
 /** The User-Agent that the desk calls the API with. */
 export const DESK_AGENT = 'sanaga-desk';
 
-/** Whether an API key may travel with a request: over https, or within one machine. */
+/** Reports whether an API key may travel with a request: over https, or within one machine. */
 export function isPrivate({ secure, hostname }: Request): boolean {
   return secure || /^(localhost|127(\.\d+){3}|\[?::1\]?)$/.test(hostname ?? '');
 }

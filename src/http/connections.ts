@@ -39,7 +39,7 @@ export class Connections {
     server.on('request', (request, response) => this.#take(request, response));
   }
 
-  /** Whether an answer may still be written on a connection: none, where half of another has gone out. */
+  /** Reports whether an answer may still be written on a connection: not after half of another one. */
   isAnswerable(socket: Socket): boolean {
     const [first] = this.#pipelines.get(socket) ?? [];
     return socket.writable && first?.[1].headersSent !== true;

@@ -4,7 +4,7 @@ import helmet from 'helmet';
 interface PagesOptions {
   /** Proxies before the app that tell it the caller's address and protocol. */
   readonly trustedProxies: number;
-  /** Where the style sheet is, as a source of a Content-Security-Policy. */
+  /** Address of the style sheet, as a source in a Content-Security-Policy. */
   readonly styleSource: string;
 }
 

@@ -130,7 +130,7 @@ export const tooManyAttempts = (waitMs: number, headers: Readonly<Record<string,
 /** Tells a caller when to try again. */
 export const retryAfter = (ms: number) => ({ 'Retry-After': String(Math.ceil(ms / 1_000)) });
 
-/** Where a problem is described, relative to the address of the request (RFC 9457 allows that). */
+/** Address of a problem's description, relative to the address of the request (RFC 9457 allows that). */
 export const problemType = (code: string) => `/docs/errors#${code}`;
 
 /** Answers errors with problem documents (RFC 9457). Only a {@link Problem} shows its message; others are logged. */

@@ -49,7 +49,7 @@ function known(answer: BalanceAnswer): Extract<BalanceAnswer, { kind: 'balance' 
   }
 }
 
-/** How long a balance is reused, in ms. It changes with each payment, but no decision depends on it. */
+/** A balance is reused for this long, in ms. It changes with each payment, but no decision depends on it. */
 const REUSED_MS = 3_000;
 
 /**

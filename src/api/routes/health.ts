@@ -49,7 +49,7 @@ export const readyz = publicRoute({
   },
 });
 
-/** How long it is reused whether the process is ready, in ms. */
+/** The process's readiness is reused for this long, in ms. */
 const READINESS_REUSED_MS = 1_000;
 
 /**
@@ -68,12 +68,10 @@ export function sharedReadiness({
   }, READINESS_REUSED_MS);
 }
 
-/** How long payments may go unrecorded before it is a warning, in ms. */
+/** Payments that stay unrecorded for longer than this, in ms, are a warning. */
 const MAX_LAG_MS = 10 * 60_000;
 
-/**
- * How long the records may take to say how far they are, in ms: anybody who asks for readiness doesn't wait for long.
- */
+/** Time limit for the records to report their lag, in ms: a readiness probe can't wait for long. */
 const RECORDS_LIMIT_MS = 2_000;
 
 /** Warns of a problem with the records. It is no failure: most calls don't need them. */

@@ -24,8 +24,9 @@ type View<Shown> = Shown & Pick<PaymentResource, 'merchant' | 'temporalUrl'>;
 export type Viewer = <Shown extends Pick<Payment, 'id'>>(payment: Shown) => View<Shown>;
 
 /**
- * When a payment is reported as not found, in ms. Temporal takes a little longer for a payment of somebody else's than
- * for none: without the pause, somebody who knows another merchant's order numbers could time which of them were paid.
+ * Time after which a payment is reported as not found, in ms. Temporal takes a little longer for another merchant's
+ * payment than for none. Without the pause, somebody who knows another merchant's order numbers could time which of
+ * them were paid.
  */
 const NOT_FOUND_AFTER_MS = 100;
 
@@ -61,7 +62,7 @@ export function actorOf(
   return { role: caller.owner === owner && !isAtDesk ? 'merchant' : 'operator', name: caller.owner };
 }
 
-/** How the payments of an owner are shown to a caller. */
+/** Returns the view that a caller has of a merchant's payments. */
 export function viewerOf({ ui }: Pick<ApiContext, 'ui'>, caller: Caller, owner: string): Viewer {
   if (!isOperator(caller)) return forMerchant;
   const { url, namespace } = ui;

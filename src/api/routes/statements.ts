@@ -131,8 +131,7 @@ async function find(
 }
 
 /**
- * Whether somebody has asked for the statement of the day, and it isn't there yet. While Temporal is away, nobody
- * knows.
+ * Reports whether somebody has asked for the day's statement, and it isn't ready yet. `false` while Temporal is away.
  */
 async function isBeingMade(client: Client, date: string): Promise<boolean> {
   if (!isDay(date)) return false;
