@@ -1,4 +1,4 @@
-/** How long a request that changes something may still wait for its outcome after the shutdown has begun. */
+/** A request that changes something may wait this long for its outcome after the shutdown has begun, in ms. */
 const COMMAND_GRACE_MS = 6_000;
 
 /** Waits on behalf of callers, which can be ended early. */

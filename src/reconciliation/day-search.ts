@@ -56,7 +56,7 @@ export interface DaySearch {
   readonly open: readonly Slice[];
   readonly gaps: readonly Gap[];
   readonly asked: number;
-  /** Whether the amounts of the day's payments are being asked for one by one. */
+  /** `true` while the search asks for the amounts of the day's payments one by one. */
   readonly byAmount: boolean;
 }
 
@@ -92,8 +92,8 @@ export function afterAnswer(
 }
 
 /**
- * Whether a transaction that a search shows is of the day. When the days around it were asked for as well, what was
- * initiated on those isn't. A date that can't be read says nothing, and a time after the date isn't looked at.
+ * Reports whether a transaction found by a search is of the day. When the search covers the days around it as well,
+ * transactions initiated on those aren't. An unreadable date excludes nothing, and the time after a date is ignored.
  */
 export function isOfDay(range: DaySearch['range'], day: string, dateInitiated: string | undefined): boolean {
   const initiated = dateInitiated?.slice(0, day.length);
@@ -150,9 +150,9 @@ function gapOf({ status, medium, amount }: Filters, why: Gap['why']): Gap {
 }
 
 /**
- * Whether a list with the newest first and one with the oldest first have reached each other, so that they show
- * everything together: the end of each is the other's end turned round. If the provider's order were none, or the same
- * both ways, they wouldn't be, however much they have in common.
+ * Reports whether a list with the newest first and one with the oldest first overlap, so that together they show
+ * everything: the end of each is the end of the other, reversed. Lists that the provider doesn't sort, or sorts the
+ * same both ways, don't match like this, however much they have in common.
  */
 function meet(newest: readonly TransId[], oldest: readonly TransId[]): boolean {
   const known = new Set(newest);
@@ -169,7 +169,7 @@ const WHY = {
   unanswered: 'the provider gave no answer',
 } as const;
 
-/** Whether a gap may hide transactions of an amount that a payment of the day has, in XAF. */
+/** Reports whether a gap may hide transactions of the amount of one of the day's payments, in XAF. */
 export function mayHide({ amount }: Gap, sought: number): boolean {
   return amount === undefined || amount === sought;
 }

@@ -83,7 +83,7 @@ export interface StatementLine extends Omit<DayPayment, 'createdAt'> {
   /** As the provider shows its transaction. */
   readonly providerStatus?: ProviderStatus | undefined;
   readonly providerAmount?: number | undefined;
-  /** Whether the provider has said what it has of the payment. */
+  /** `true` when the provider has answered for the payment. */
   readonly compared: boolean;
 }
 
@@ -169,8 +169,8 @@ function disagreements(payment: DayPayment, own: Transaction): [DifferenceKind, 
 }
 
 /**
- * Whether the statuses can both be so. FAILED and EXPIRED are the same about money. What hasn't ended moves on, here
- * and there, and the one may be a moment ahead.
+ * Reports whether the two statuses are compatible. FAILED and EXPIRED mean the same for money. A status that isn't
+ * final may change on either side, and one side may be a moment ahead.
  */
 function agree({ status, final }: DayPayment, shown: ProviderStatus): boolean {
   if (status === shown) return true;

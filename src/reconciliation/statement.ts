@@ -80,7 +80,7 @@ export interface BalanceChange {
 export interface Totals {
   readonly payments: number;
   readonly byStatus: Readonly<Record<PaymentStatus, Sum>>;
-  /** Of SUCCESSFUL payments whose fee is known. */
+  /** Sum over SUCCESSFUL payments whose fee is known, in XAF. */
   readonly revenue: number;
   readonly fees: number;
   /** SUCCESSFUL payments whose fee the provider didn't tell. */
@@ -89,7 +89,7 @@ export interface Totals {
 
 export interface Sum {
   readonly count: number;
-  /** Of SUCCESSFUL payments, of what has moved. */
+  /** Sum of the amounts moved by SUCCESSFUL payments, in XAF. */
   readonly amount: number;
 }
 

@@ -12,8 +12,8 @@ export class RecordsUnavailableError extends Error {
 }
 
 /**
- * How long a connection may take, a statement on it, and both together when a query comes by itself, in ms: a payout
- * waits for it. A database that takes connections and answers nothing is then as good as one that refuses them.
+ * Time limit for a connection, for a statement on it, and for both together when a query comes by itself, in ms: a
+ * payout waits for it. A database that accepts connections and answers nothing then counts as one that refuses them.
  */
 const CONNECT_LIMIT_MS = 5_000;
 const STATEMENT_LIMIT_MS = 5_000;
@@ -23,8 +23,8 @@ const QUERY_LIMIT_MS = 5_000;
 const MIGRATION_LIMIT_MS = 30 * 60_000;
 
 /**
- * How long a transaction of ours may stand still, in ms. The server then ends it, with its lock: it may never hear that
- * its client has died.
+ * Longest pause within a transaction, in ms. The server then ends it, with its lock: it may never hear that its client
+ * has died.
  */
 const IDLE_LIMIT_MS = 15_000;
 

@@ -6,12 +6,12 @@ import { WORKFLOW_TYPES } from '../workflows/messages.js';
 
 /** Queries of Temporal's index of payments, in Temporal's query language. */
 
-/** Which payments to list; times in ms since the epoch. */
+/** Selects payments of a list; times in ms since the epoch. */
 export interface PaymentFilter {
   /** The owner of an API key. Without it, everybody's payments. */
   readonly owner?: string | undefined;
   readonly status?: PaymentStatus | undefined;
-  /** Whether the outcome is certain. */
+  /** Selects by whether the outcome is certain. */
   readonly final?: boolean | undefined;
   readonly kind?: PaymentKind | undefined;
   readonly externalId?: string | undefined;

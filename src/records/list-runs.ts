@@ -115,7 +115,7 @@ export function toRun(info: RunInfo): ListedRun | undefined {
   };
 }
 
-/** How a run stands, by the index. Without an outcome, a person must look at a payment whose workflow was stopped. */
+/** Returns a run's outcome by the index. A payment whose workflow was stopped without an outcome needs a person. */
 function outcomeOf(info: RunInfo, indexed: TypedSearchAttributes) {
   const isOpen = info.status === Status.WORKFLOW_EXECUTION_STATUS_RUNNING;
   const stopped = !isOpen && info.status !== Status.WORKFLOW_EXECUTION_STATUS_COMPLETED;

@@ -3,7 +3,7 @@ import type { PaymentId } from '../payments/words/payment-id.js';
 import type { SqlValue } from './database.js';
 import type { PaymentFilter } from './index-queries.js';
 
-/** Which recorded payments to list. */
+/** Selects recorded payments of a list. */
 export interface RecordFilter extends PaymentFilter {
   /** The mobile operator's reference. */
   readonly financialTransId?: string | undefined;
@@ -13,7 +13,7 @@ export interface RecordFilter extends PaymentFilter {
   readonly order?: 'newest first' | 'oldest first' | undefined;
 }
 
-/** Which events to list. */
+/** Selects events of a list. */
 export interface EventFilter {
   readonly owner?: string | undefined;
   readonly type?: PaymentEventType | undefined;

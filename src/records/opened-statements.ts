@@ -11,9 +11,7 @@ const MAX_HELD = 2;
  */
 const HELD_MS = 30_000;
 
-/**
- * How long a reader waits for its turn, in ms. A database that hangs would otherwise have each wait for all before it.
- */
+/** A reader waits this long for its turn, in ms. Otherwise, each would wait for all before it when a database hangs. */
 const MAX_WAIT_MS = 10_000;
 
 /**

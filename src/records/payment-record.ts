@@ -24,7 +24,7 @@ export interface PaymentRun {
   readonly indexed: IndexedFields;
   readonly runId: string;
   readonly startedAt: number;
-  /** When the run ended; `undefined` while it is open. */
+  /** Time of the run's end, in ms since the epoch; `undefined` while it is open. */
   readonly closedAt: number | undefined;
   /** An operator stopped it, or it failed: it left no state, and can't go on. */
   readonly stopped: boolean;

@@ -93,7 +93,7 @@ const AWAY: ReadonlySet<grpc> = new Set([
   grpc.DEADLINE_EXCEEDED,
 ]);
 
-/** Whether Temporal as a whole can't be reached, rather than one payment not be read. */
+/** Reports whether Temporal as a whole is unreachable, rather than one payment unreadable. */
 export function isTemporalAway(error: unknown): boolean {
   const code = grpcErrorOf(error)?.code;
   return code !== undefined && AWAY.has(code);

@@ -12,7 +12,7 @@ import type { NewRecord } from './payment-record.js';
 import { isTemporalAway, readRun } from './read-run.js';
 import type { Records } from './records.js';
 
-/** When the recorder does what, in ms. Tests have it do so more often. */
+/** Intervals of the recorder's work, in ms. Tests shorten them. */
 export interface RecorderPace {
   /** Between two rounds. */
   readonly roundMs: number;
@@ -22,13 +22,13 @@ export interface RecorderPace {
   readonly soonMs: number;
   /** By how much it goes back now and then: the index may show an end that late. */
   readonly overlapMs: number;
-  /** How often it goes back so far. Each time, it would read each payment some thirty times. */
+  /** Interval of reading again that far back. Each time, it would read each payment some thirty times. */
   readonly overlapEveryMs: number;
-  /** How often all that Temporal still has is compared with the records, for what the index showed later than that. */
+  /** Interval of comparing all that Temporal still has with the records, for what the index showed too late. */
   readonly sweepMs: number;
-  /** How often open payments are looked through. */
+  /** Interval of reading the open payments. */
   readonly openMs: number;
-  /** When a payment is read again that was open with the same status, or that couldn't be read. */
+  /** Wait before reading a payment again that was open with the same status, or couldn't be read. */
   readonly againMs: number;
 }
 
@@ -192,7 +192,7 @@ class Recorder {
     this.#sweepAgainAt = nextAt(this.#sweepBegunAt, this.#pace.sweepMs);
   }
 
-  /** When the oldest of the payments that Temporal still has may have ended. */
+  /** Returns the earliest time at which a payment that Temporal still has may have ended. */
   async #oldest(now: number, stop: AbortSignal): Promise<number> {
     const { workflowService, options } = this.#client;
     const describe = () => workflowService.describeNamespace({ namespace: options.namespace });
@@ -270,8 +270,8 @@ class Recorder {
 }
 
 /**
- * When to begin again what was begun at a time and has ended now: what takes long comes less often, so as not to be all
- * that is done.
+ * Returns the time of the next run of a task that began at `begunAt` and has just ended: a long task runs less often,
+ * so that others get their turn.
  */
 function nextAt(begunAt: number, everyMs: number): number {
   const now = Date.now();

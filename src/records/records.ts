@@ -21,7 +21,7 @@ export interface RecordedEvent {
   readonly id: string;
   readonly type: PaymentEventType;
   readonly merchant: string;
-  /** When it happened, in ms since the epoch. */
+  /** Time of the event, in ms since the epoch. */
   readonly at: number;
   readonly paymentId: PaymentId;
   /** As it was recorded last; `undefined` when it can't be read. */
@@ -77,8 +77,8 @@ export class Records {
   }
 
   /**
-   * Whether there is such a payment, which is what an Idempotency-Key comes to. While the database doesn't answer, one
-   * call at a time waits for it, and the others fail at once: they come from those who want to pay.
+   * Reports whether the payment is recorded, which decides what an Idempotency-Key refers to. While the database
+   * doesn't answer, one call at a time waits for it, and the others fail at once: a merchant waits for each of them.
    */
   async has(id: PaymentId): Promise<boolean> {
     if (this.#isAway && this.#isProbed) throw new RecordsUnavailableError('the records do not answer');

@@ -51,7 +51,7 @@ function isMissing(run: PaymentRun, row: z.infer<typeof knownRow>, again: number
   return run.closedAt !== undefined || run.indexed.status !== row.status || isOld;
 }
 
-/** Whether both are known, and the first is later. */
+/** Reports whether both are known, and the first is later. */
 function isLater(one: number | undefined, other: number | undefined): boolean {
   return one !== undefined && other !== undefined && one > other;
 }

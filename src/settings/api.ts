@@ -22,7 +22,7 @@ import { merchantsFile } from './merchants-file.js';
 import { encryption, hasKeys, KEYS_MISSING, ONE_DESCRIPTION, provider, temporal, tracing } from './shared-settings.js';
 
 /**
- * How long the provider's lists may take to show the transaction of a request that has ended. The provider gives no
+ * Longest delay assumed before the provider's lists show the transaction of a finished request. The provider gives no
  * figure. With a shorter grace period, or an earlier decision, a payment that the provider accepted could be taken for
  * missing.
  */

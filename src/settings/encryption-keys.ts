@@ -1,7 +1,7 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
 
-/** How to make a key, for messages. */
+/** Tells how to make a key, for messages. */
 export const KEY_ADVICE =
   'Make a key with `echo "key-$(date +%Y-%m-%d):$(openssl rand -base64 32)" > encryption-keys`, keep the file safe (chmod 600, and a copy elsewhere)';
 

@@ -43,8 +43,8 @@ export function exampleSecrets({ settings, keys }: Given, secrets: readonly stri
 }
 
 /**
- * Whether an address can be the sandbox's: on this machine, or under a name without a dot, as containers call each
- * other. The provider's own is on the internet.
+ * Reports whether an address can be the sandbox's: on this machine, or under a name without a dot, as containers call
+ * each other. The provider's own is on the internet.
  */
 function canBeSandbox(address: string): boolean {
   const host = URL.parse(address)?.hostname ?? '';

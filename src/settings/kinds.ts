@@ -140,7 +140,7 @@ export const databaseUrl = text.refine((value) => {
   return (protocol === 'postgres:' || protocol === 'postgresql:') && (pathname?.length ?? 0) > 1;
 }, 'must be an address such as postgres://user:password@host:5432/database');
 
-/** Where a process shows its metrics: nowhere, unless it is set. */
+/** Address of a process's metrics. Unset, it serves none. */
 export const metricsAddress = z
   .string()
   .regex(/^[\w.[\]:-]+:\d{1,5}$/, { error: 'must be an address such as 127.0.0.1:9464', abort: true })

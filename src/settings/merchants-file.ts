@@ -120,7 +120,10 @@ function inOurWords(message: string): string {
   return received === 'undefined' ? 'is required' : `must be of type ${expected}`;
 }
 
-/** Where JSON ends to be valid. The rest of the error's message quotes the file, which has secrets in it. */
+/**
+ * Returns the position where the JSON stops being valid. The rest of the error's message quotes the file, which has
+ * secrets in it.
+ */
 function positionIn(error: unknown): string {
   const [, position] = /position (\d+)/.exec(error instanceof Error ? error.message : '') ?? [];
   return position === undefined ? '' : `, at character ${Number(position) + 1}`;

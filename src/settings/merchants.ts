@@ -32,7 +32,7 @@ export interface MerchantWebhook {
 export interface MerchantLimits {
   readonly maxCollection?: number | undefined;
   readonly maxPayout?: number | undefined;
-  /** Of all payouts ordered on one calendar day in Cameroon. */
+  /** Limit on the sum of payouts ordered on one calendar day in Cameroon, in XAF. */
   readonly maxPayoutsPerDay?: number | undefined;
   /** A decision on a payout of more takes two people. */
   readonly secondPersonAbove?: number | undefined;
@@ -76,7 +76,7 @@ function merchantsOfKeys(keys: readonly NamedKey[], limits: MerchantLimits): Mer
   }));
 }
 
-/** Whether a merchant can have payments: one whose keys can't create any is an operator. */
+/** Reports whether a merchant can have payments: one whose keys can't create any is an operator. */
 export function hasPayments({ keys }: Pick<Merchant, 'keys'>): boolean {
   return keys.some(({ scopes }) => scopes.includes('collections') || scopes.includes('payouts'));
 }

@@ -20,7 +20,8 @@ export const KEYS_MISSING = {
 };
 
 /**
- * Where Temporal is (address, namespace, TLS, API key) is read by `@temporalio/envconfig`: see temporal/connection.ts.
+ * Settings of Temporal besides its address, namespace, TLS and API key, which `@temporalio/envconfig` reads: see
+ * temporal/connection.ts.
  */
 export const temporal = {
   TEMPORAL_TASK_QUEUE: text.default('payments'),

@@ -24,7 +24,7 @@ export type Lists = ReadonlyMap<PaymentId, readonly Transaction[] | null>;
 export interface Surroundings {
   /** Payments of any day by their ids, as they are now. */
   paymentsWith(ids: readonly PaymentId[]): Promise<readonly DayPayment[]>;
-  /** Whether any payment goes by this transaction, such as one that an operator has matched with it. */
+  /** Reports whether any payment goes by this transaction, such as one that an operator has matched with it. */
   isHeld(transaction: SearchedTransaction): Promise<boolean>;
   /** A payment's transactions at this moment; `undefined` when the provider wouldn't say. */
   list(payment: DayPayment): Promise<Shown>;

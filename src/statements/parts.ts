@@ -79,7 +79,7 @@ export const PAYMENTS: StatementPart<DayPayments> = {
   empty: { payments: [], cutOff: false },
 };
 
-/** How far the search of a service has come, and the transactions of the day that it has shown. */
+/** Progress of a service's search, with the transactions of the day found so far. */
 export interface SearchPart {
   readonly search: DaySearch;
   readonly found: readonly SearchedTransaction[];

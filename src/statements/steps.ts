@@ -176,7 +176,7 @@ function ignoreNoAnswer(error: unknown): undefined {
   if (!(error instanceof ApplicationFailure)) throw error;
 }
 
-/** Where money has moved first, then where it may. */
+/** Ranks payments: those that moved money first, then those that may still. */
 function urgency({ status, final }: DayPayment): number {
   if (status === 'SUCCESSFUL') return 0;
   return final ? 2 : 1;
