@@ -25,7 +25,8 @@ interface ActivityDependencies {
   readonly providers: Readonly<Record<Service, ProviderClient>>;
   readonly merchant: MerchantNotifier;
   /**
-   * When Temporal was last restored from a backup, in ms since the epoch: what was sent before then, it may not know.
+   * Time of Temporal's last restore from a backup, in ms since the epoch. Temporal may not know what was sent before
+   * it.
    */
   readonly restoredAt?: number | undefined;
 }
@@ -73,7 +74,7 @@ export function createActivities({ providers, merchant, restoredAt }: ActivityDe
       return knowsAll(firstRunId) ? send() : unlessReset(send, restoredAt);
     },
 
-    /** Whether an earlier run may have sent the request of a payment that is to be withdrawn or given up. */
+    /** Reports whether an earlier run may have sent the request of a payment that is to be withdrawn or given up. */
     mayHaveBeenReset: async (firstRunId: string): Promise<boolean> =>
       !knowsAll(firstRunId) && (await mayHaveBeenReset(restoredAt)),
 
@@ -173,7 +174,7 @@ function unsentFor(answer: Exclude<ListAnswer, { readonly kind: 'listed' }>): In
   return { kind: 'unchecked', reason, ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }
 
-/** Whether this run of the workflow has started the activity. */
+/** Reports whether this run of the workflow has started the activity. */
 function isRun(runId: string): boolean {
   return Context.current().info.workflowExecution?.runId === runId;
 }
@@ -182,7 +183,7 @@ interface CallLimit {
   readonly signal: AbortSignal;
 }
 
-/** How long before its own time limit an activity gives a call up, in ms, so that its outcome still arrives. */
+/** An activity gives a call up this long before its own time limit, in ms, so that the outcome still arrives. */
 const END_EARLY_MS = 1_000;
 
 /**

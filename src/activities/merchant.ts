@@ -13,7 +13,7 @@ export interface MerchantNotification {
   /** The `webhook-id`: the same for every try, so that the merchant can drop duplicates. */
   readonly id: string;
   readonly type: PaymentEventType;
-  /** When it happened, ISO 8601. */
+  /** Time of the event, ISO 8601. */
   readonly timestamp: string;
   /** The name of the merchant whose payment it is; missing if the API didn't start the payment. */
   readonly merchant?: string | undefined;
@@ -23,8 +23,8 @@ export interface MerchantNotification {
 }
 
 /**
- * How a try ended; `noAddress` when the merchant has no endpoint that takes this type, `heldBack` when the merchant's
- * other notifications hold so many of the worker's slots that this one has to come again.
+ * Result of a try. `noAddress`: the merchant has no endpoint that takes this type. `heldBack`: the merchant's other
+ * notifications hold so many of the worker's slots that this one has to come again.
  */
 export type TryOutcome = Exclude<DeliveryOutcome, { readonly kind: 'notSent' }> | { readonly kind: 'heldBack' };
 
@@ -49,18 +49,15 @@ interface NotifierOptions {
   /** Deliver to addresses that aren't on the public internet too. */
   readonly allowPrivate: boolean;
   /**
-   * How many tries the worker makes at a time. A merchant gets no more of them than it leaves free; by default, any
-   * number.
+   * Number of tries that the worker makes at a time; no limit by default. A merchant's tries never take more slots than
+   * they leave free.
    */
   readonly slots?: number | undefined;
   /** Resolves the merchants' names; c-ares with the machine's name servers, by default. */
   readonly resolver?: HostResolver | undefined;
   /** Headers that each try is sent with beside the webhook's own, such as those of a trace. */
   readonly headers?: (() => Readonly<Record<string, string>>) | undefined;
-  /**
-   * Is told when a notification could not be sent to an endpoint by a fault of our own, such as a secret that can't
-   * sign.
-   */
+  /** Called when a fault of our own, such as a secret that can't sign, kept a notification from an endpoint. */
   readonly onFault?: ((error: unknown, merchant: string | undefined) => void) | undefined;
 }
 
@@ -217,7 +214,7 @@ export function webhookBody({ type, timestamp, merchant, payment }: MerchantNoti
   return JSON.stringify({ type, timestamp, merchant, data: payment });
 }
 
-/** How much of an answer's body is read before the connection is closed, in bytes. */
+/** Number of bytes read of an answer's body before the connection is closed. */
 const ANSWER_MAX_BYTES = 4_096;
 
 /** Longest Retry-After that is accepted, in ms. */

@@ -23,8 +23,8 @@ const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 
 /**
- * Whether an IP address (v4, v6, or v4 in v6) belongs to the public internet. Special addresses that IANA calls
- * globally reachable don't: nobody has a web server at an anycast address of the infrastructure.
+ * Reports whether an IP address (v4, v6, or v4 in v6) belongs to the public internet. Addresses that IANA calls special
+ * but globally reachable don't count as public: nobody has a web server at an anycast address of the infrastructure.
  */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
@@ -49,15 +49,15 @@ export function refusePrivateHost(url: URL): void {
 /** The used part of a DNS resolver. */
 export type HostResolver = Pick<Resolver, 'resolve4' | 'resolve6'>;
 
-/** How long a name server may take to answer, in ms. It is asked once: the notification is tried again anyway. */
+/** Time limit for a name server's answer, in ms. It is asked once: the notification is tried again anyway. */
 const NAME_SERVER_MS = 1_000;
 
 interface LookupOptions {
-  /** Whether addresses are taken that aren't on the public internet. */
+  /** `true` to accept addresses that aren't on the public internet. */
   readonly allowPrivate: boolean;
   /** c-ares with the machine's name servers, by default. */
   readonly resolver?: HostResolver | undefined;
-  /** Where the machine's own names are; /etc/hosts by default. */
+  /** File with the machine's own names; /etc/hosts by default. */
   readonly hostsFile?: string | undefined;
 }
 

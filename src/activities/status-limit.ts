@@ -4,7 +4,7 @@ import type { TransId } from '../payments/words/payment-id.js';
 
 /** A question that was asked. */
 interface Question {
-  /** When it was answered, or asked as long as it has no answer, in ms by the payments' clock. */
+  /** Time of the answer, or of the question while it has no answer, in ms by the payments' clock. */
   at: number;
 }
 
@@ -24,7 +24,7 @@ export class StatusLimit {
   /** @param allowed how many questions about one transaction may be asked within the provider's window */
   constructor(private readonly allowed: number) {}
 
-  /** How many transactions are remembered. */
+  /** Number of transactions remembered. */
   get size(): number {
     return this.#recent.size;
   }

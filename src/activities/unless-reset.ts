@@ -8,8 +8,8 @@ import { DAY_MS } from '../payments/words/time.js';
 const CHECK_LIMIT_MS = 3_000;
 
 /**
- * How far apart a server may read its clock for an activity and for its first attempt, in ms. Another attempt comes a
- * second later at the earliest.
+ * Largest difference between a server's clock readings for an activity and for its first attempt, in ms. Another
+ * attempt comes a second later at the earliest.
  */
 const ONE_MOMENT_MS = 100;
 
@@ -50,9 +50,9 @@ const SENT_BEFORE = {
 } as const;
 
 /**
- * Whether no worker can have had the request before. Its retry policy allows one attempt, but somebody can change that
- * in Temporal, or reset the activity, while it is under way. A reset counts the attempts anew, but not the time: only
- * the first is scheduled with the activity.
+ * Reports whether no worker can have had the request before. Its retry policy allows one attempt, but while it is under
+ * way, somebody can change the policy in Temporal, or reset the activity. A reset counts the attempts anew, but keeps
+ * the time: only the first attempt is scheduled at the same time as the activity.
  */
 function isFirstAttempt(): boolean {
   const { attempt, scheduledTimestampMs, currentAttemptScheduledTimestampMs } = Context.current().info;
@@ -60,8 +60,8 @@ function isFirstAttempt(): boolean {
 }
 
 /**
- * Whether an earlier run of the workflow, unknown to this one, may have sent the payment's request:
- * somebody has reset the workflow, or restored Temporal since, or Temporal doesn't say in time.
+ * Reports whether an earlier run of the workflow, unknown to this one, may have sent the payment's request: somebody
+ * has reset the workflow or restored Temporal since, or Temporal doesn't answer in time.
  */
 export async function mayHaveBeenReset(restoredAt?: number): Promise<boolean> {
   return (await originOrUnknown(restoredAt)) !== 'beginning';
@@ -81,8 +81,8 @@ async function originOrUnknown(restoredAt: number | undefined): Promise<Origin |
 }
 
 /**
- * Where the activity's run comes from: a payment's own beginning, a run that somebody reset, one that Temporal has from
- * a backup, or a run that it no longer has though it should.
+ * Origin of the activity's run: a payment's own beginning, a run that somebody reset, one that Temporal has from a
+ * backup, or a run that Temporal should have and has lost.
  */
 type Origin = 'beginning' | 'reset' | 'restored' | 'deleted';
 
@@ -140,7 +140,7 @@ interface RunStart {
   readonly originalRunId: string;
   /** The run that this one continues; empty for the first. */
   readonly continuedRunId: string;
-  /** When the event was written, in ms since the epoch. */
+  /** Time of the event's writing, in ms since the epoch. */
   readonly atMs: number;
 }
 

@@ -50,7 +50,7 @@ export class Breaker {
     }
   }
 
-  /** Whether nothing is sent at present, because the service hangs or because a trial is under way. */
+  /** Reports whether the breaker sends nothing at present: the service hangs, or a trial is under way. */
   isOpen(): boolean {
     const state = this.#state;
     return state.kind === 'halfOpen' || (state.kind === 'open' && this.#now() < state.untilMs);

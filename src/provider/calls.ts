@@ -58,11 +58,11 @@ export interface ProviderClientOptions extends ProviderHttpOptions {
   readonly service: Service;
   /** Traces each call; none is traced by default. */
   readonly traceCall?: TraceCall | undefined;
-  /** Is told of each call when it has ended. */
+  /** Called after each call. */
   readonly onCall?: ((call: ProviderCall) => void) | undefined;
   /**
-   * How many orders that move money the caller can have under way, those of both services together. While this one
-   * hangs, it is sent no more than leave a quarter of them. No limit by default.
+   * Number of orders that move money that the caller can have under way, in both services together. While this service
+   * hangs, its orders leave a quarter of them free. No limit by default.
    */
   readonly orderSlots?: number | undefined;
   /** A monotonic clock in ms for the breakers; `performance.now` by default. */
@@ -76,7 +76,10 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What may be answered to a question. Nothing in a list, least of all in an empty one, shows whom it is about. */
+/**
+ * Options of a question about one transaction, and of a list. A list doesn't say which payment it is about, least of
+ * all an empty one, so it comes over a connection of its own.
+ */
 export const SINGLE = { bodyMax: MAX_BODY.single };
 export const LIST = { bodyMax: MAX_BODY.list, isFresh: true };
 

@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url';
 
-/** How the people of a payment are reached, as people write it and in the provider's form. */
+/** Phone numbers and e-mail addresses, as people write them and in the provider's form. */
 
 /** Characters that people write between digits, or copy with them: spaces, dashes, dots, brackets, invisible marks. */
 const BETWEEN_DIGITS = /[\s\p{Cf}\p{Pd}\p{Ps}\p{Pe}./_\u2212\u00b7\u2022]/gu;

@@ -8,7 +8,7 @@ import { type RequestError, TimeoutError } from 'got';
  */
 export interface Failure {
   readonly sent: 'no' | 'perhaps';
-  /** Whether the time limit for the connection or for the answer was exceeded. */
+  /** `true` when the time limit of the connection or of the answer was exceeded. */
   readonly timedOut: boolean;
   /** For operators and merchants, without the request's content, address or headers. */
   readonly reason: string;
@@ -36,10 +36,10 @@ export function classifyFailure(error: RequestError): Failure {
 }
 
 /**
- * Whether it is proven that nothing was sent: the request had a connection of its own, which was never ready. Node
- * writes a request on `connect`, and over TLS only after the handshake and the check of the certificate. The error's
- * code proves nothing by itself (a reset can happen before, while and after a request is sent), nor does the socket's
- * count of bytes written, which includes those still waiting for the connection.
+ * Reports whether it is proven that nothing was sent: the request had a connection of its own, which was never ready
+ * Node writes a request on `connect`, and over TLS only after the handshake and the check of the certificate. The
+ * error's code proves nothing by itself (a reset can happen before, while and after a request is sent), nor does the
+ * socket's count of bytes written, which includes those still waiting for the connection.
  */
 function isUnsent({ request, timings, options }: RequestError): boolean {
   if (request === undefined || timings === undefined || request.reusedSocket === true) return false;

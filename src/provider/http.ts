@@ -107,8 +107,8 @@ function readCredential(name: string, value: string): string {
 }
 
 /**
- * How long an idle connection is kept, in ms. Below the 5 s after which common servers close one: a POST sent on a
- * connection that the server is just closing may or may not have arrived.
+ * Lifetime of an idle connection, in ms. Common servers close theirs after 5 s: a POST sent on a connection that the
+ * server is just closing may or may not have arrived.
  */
 const IDLE_MS = 4_000;
 
@@ -192,7 +192,7 @@ export type Exchange =
     }
   | ({ readonly kind: 'failed' } & Failure);
 
-/** How long after its time limit a request is given up that the HTTP client hasn't ended by then, in ms. */
+/** A request that the HTTP client hasn't ended this long after its time limit, in ms, is given up. */
 const LATE_MS = 1_000;
 
 /**
@@ -261,7 +261,7 @@ export const MAX_RETRY_AFTER_MS = HOUR_MS;
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /**
- * How long a `Retry-After` asks to wait, in ms, at most `maxMs`. It comes in seconds or as a date.
+ * Reads the wait that a `Retry-After` asks for, in ms, at most `maxMs`. The header holds seconds or a date. Returns
  * `undefined` when it is missing, can't be read, or isn't in the future: the caller then uses its own backoff.
  *
  * @param header the value of `Retry-After`

@@ -139,7 +139,7 @@ const UNREADABLE: Extract<NoAnswer, { kind: 'unavailable' }> = {
   reason: "the provider gave an answer that can't be read",
 };
 
-/** Whether there was an answer, and it couldn't be read: to ask the same again would be of no use. */
+/** Reports whether there was an answer that couldn't be read: asking again would bring the same. */
 export function isUnreadable(answer: { readonly kind: string; readonly reason?: string | undefined }): boolean {
   return answer.kind === UNREADABLE.kind && answer.reason === UNREADABLE.reason;
 }
@@ -203,7 +203,7 @@ function readList<Listed>(
   return { kind: 'listed', transactions };
 }
 
-/** Whether an element that can't be read as a whole names another payment. */
+/** Reports whether an element that doesn't match the schema names another payment. */
 function namesAnother(element: unknown, paymentId: string): boolean {
   const named = transactionSchema.pick({ externalId: true, userId: true }).safeParse(element);
   return named.success && ownerOf(paymentId, namesIn(named.data)) === 'another';

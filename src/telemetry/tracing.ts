@@ -176,7 +176,7 @@ function headersOf(span: Span | undefined): TraceHeaders {
   return { traceparent: `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}` };
 }
 
-/** Where the spans of a payment belong: under its root, which ends last. */
+/** Returns the context of a payment's root span, which holds its other spans and ends last. */
 function rootOf(id: PaymentId) {
   return trace.setSpanContext(ROOT_CONTEXT, { ...idsOf(id), traceFlags: TraceFlags.SAMPLED, isRemote: true });
 }

@@ -22,7 +22,7 @@ export const DEFAULT_NAMESPACE = 'default';
 
 const DEFAULT_ADDRESS = '127.0.0.1:7233';
 
-/** Which Temporal server and namespace to talk to, and with what credentials. */
+/** Address, namespace and credentials of a Temporal server. */
 export interface TemporalTarget {
   /** `host:port` */
   readonly address: string;
@@ -84,7 +84,7 @@ function textOnly(metadata: Record<string, unknown>): Record<string, string> {
 /** Three tries take about half a second: enough for a lost connection, too few to keep a merchant waiting. */
 const MAX_ATTEMPTS = 3;
 
-/** How long a probe of the server may take, in ms. */
+/** Time limit for a probe of the server, in ms. */
 const PROBE_LIMIT_MS = 2_000;
 
 /** First and longest pause before a lost connection is tried again, in ms. gRPC's own maximum is two minutes. */
@@ -144,10 +144,10 @@ export function retryUntilClosed(options?: Parameters<typeof defaultGrpcRetryOpt
   return [makeGrpcRetryInterceptor({ ...usual, retryableDecider }), failWhenClosed];
 }
 
-/** How gRPC's implementations say that a message is too large: other things have the same code. */
+/** Words of gRPC's implementations for a message that is too large: other failures share its code. */
 const TOO_LARGE = /larger than max|too large/i;
 
-/** Whether a call failed because its answer or its request is too large, as it is each time. */
+/** Reports whether a call failed because its answer or its request is too large. It fails so each time. */
 export function isTooLarge({ code, details }: Pick<grpc.StatusObject, 'code' | 'details'>): boolean {
   return code === grpc.status.RESOURCE_EXHAUSTED && TOO_LARGE.test(details);
 }

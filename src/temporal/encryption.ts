@@ -10,15 +10,15 @@ const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 
 /** A key for AES-256-GCM. */
 export interface EncryptionKey {
-  /** Is written, readable, beside everything that the key encrypts. A key has one id for good. */
+  /** Identifies the key. It is written, readable, beside everything that the key encrypts, and never changes. */
   readonly id: string;
   /** 256 bits. */
   readonly key: KeyObject;
 }
 
 /**
- * Where keys come from: a file of them ({@link keysOf}), or a key management service. The ids are the source's own: one
- * that hands out data keys can make a data key's encrypted form its id, and needs to store none of them.
+ * Provides keys: a file of them ({@link keysOf}), or a key management service. The source chooses the ids: one that
+ * hands out data keys can make a data key's encrypted form its id, and needs to store none of them.
  */
 export interface KeySource {
   /** The key to encrypt with now. */
@@ -55,12 +55,12 @@ export interface CodecCall {
 export const CODEC_OPERATIONS = ['encrypt', 'decrypt'] as const;
 export const CODEC_RESULTS = ['succeeded', 'failed'] as const;
 
-/** How payloads are encrypted. */
+/** Keys and switch of the encryption of payloads. */
 export interface Encryption {
   readonly keys: KeySource;
-  /** Whether new payloads are encrypted. Those that are encrypted already are decrypted in either case. */
+  /** `true` to encrypt new payloads. Encrypted ones are decrypted in either case. */
   readonly isOn: boolean;
-  /** Is told of what was encrypted and decrypted. Payloads that stay in plain text don't count. */
+  /** Called after each encryption or decryption. Payloads that stay in plain text don't count. */
   readonly onCall?: ((call: CodecCall) => void) | undefined;
 }
 
@@ -184,7 +184,7 @@ const missing = (id: string) =>
   `A payload in Temporal is encrypted with the key "${id}", which this process doesn't have. Add that key to ENCRYPTION_KEYS (or the ` +
   'file that ENCRYPTION_KEYS_FILE names), after the first, and restart the process.';
 
-/** Whether a payload has been encrypted by {@link EncryptionCodec}. */
+/** Reports whether {@link EncryptionCodec} has encrypted a payload. */
 export function isEncrypted({ metadata }: Payload): boolean {
   return textOf(metadata?.encoding) === ENCODING;
 }

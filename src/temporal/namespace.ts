@@ -62,7 +62,7 @@ export interface SetupResult {
   readonly refusals: readonly string[];
 }
 
-/** How long one attempt to check a namespace and set it up may take, in ms. */
+/** Time limit for one attempt to check a namespace and set it up, in ms. */
 const SETUP_LIMIT_MS = 10_000;
 
 /**
@@ -189,7 +189,7 @@ async function gapsByQuery(connection: CheckedConnection, namespace: string): Pr
 /** A value of each type. Elasticsearch refuses one of another type. */
 const VALUES: Readonly<Record<string, string>> = { Bool: 'false', Int: '0', Keyword: "'0'" };
 
-/** Whether Temporal takes these search attributes: a query that names one that it doesn't know is refused. */
+/** Reports whether Temporal accepts these search attributes: it refuses a query that names an unknown one. */
 async function takes(
   { workflowService }: CheckedConnection,
   namespace: string,
@@ -205,7 +205,7 @@ async function takes(
   }
 }
 
-/** How long to wait for Temporal to take search attributes that it lists, and how long between two questions, in ms. */
+/** Time limit for Temporal to accept search attributes that it lists, and the interval between two questions, in ms. */
 const TAKEN_LIMIT_MS = 5_000;
 const TAKEN_PAUSE_MS = 500;
 

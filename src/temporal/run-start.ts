@@ -29,7 +29,7 @@ export async function inputOfRun(client: Client, run: Run): Promise<unknown> {
   throw new Error("Temporal sent a history without the run's start");
 }
 
-/** Whether no worker has completed a task of the run. */
+/** Reports whether no worker has completed a task of the run. */
 export async function isUntakenRun(client: Client, run: Run): Promise<boolean> {
   for await (const events of eventPages(client, run, PAGE)) {
     if (events.some(({ eventType }) => eventType === TASK_COMPLETED)) return false;

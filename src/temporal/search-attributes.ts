@@ -10,9 +10,9 @@ export const paymentSearchAttributes = {
   /** The name of the API key that created the payment: merchants list only their own. */
   merchant: defineSearchAttributeKey('Merchant', SearchAttributeType.KEYWORD),
   status: defineSearchAttributeKey('PaymentStatus', SearchAttributeType.KEYWORD),
-  /** Whether the status is final: a link's FAILED may not be. Absent as long as it never was. */
+  /** `true` when the status is final: a link's FAILED may not be. Absent until it first is. */
   final: defineSearchAttributeKey('PaymentFinal', SearchAttributeType.BOOL),
-  /** Whether a notification of the payment's was given up, and not sent again. Absent as long as none is. */
+  /** `true` when a notification was given up, and not sent again. Absent until one is given up. */
   givenUp: defineSearchAttributeKey('NotificationGivenUp', SearchAttributeType.BOOL),
   kind: defineSearchAttributeKey('PaymentKind', SearchAttributeType.KEYWORD),
   externalId: defineSearchAttributeKey('ExternalId', SearchAttributeType.KEYWORD),

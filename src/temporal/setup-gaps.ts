@@ -1,5 +1,5 @@
 /**
- * How long namespaces keep ended payments at least, in days. For so long, they can wait to be recorded. Without
+ * Shortest retention of ended payments in a namespace, in days. They can wait that long to be recorded. Without
  * records, an Idempotency-Key holds exactly as long as Temporal keeps the workflow, so this is also how long a merchant
  * may repeat a request without paying twice.
  */

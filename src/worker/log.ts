@@ -55,8 +55,8 @@ function workflowOf(error: unknown): string | undefined {
 }
 
 /**
- * Whether the core itself made this failure of a workflow task, as when a workflow doesn't replay. It
- * quotes other failures, too, which can hold what a payment was asked for; the worker logs those by itself, as errors.
+ * Reports whether the core itself made this failure of a workflow task, for example when a workflow doesn't replay. The
+ * core quotes other failures, too, which can hold a payer's data; the worker logs those by itself, as errors.
  */
 function isOfCore(failure: unknown): boolean {
   return typeof failure === 'string' && failure.includes('encoded_attributes: None');
