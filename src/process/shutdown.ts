@@ -10,7 +10,8 @@ class Waits {
   async within<T>(ms: number, run: (signal: AbortSignal) => Promise<T>, hangUp?: AbortSignal): Promise<T> {
     const controller = new AbortController();
     const end = () => controller.abort();
-    const timer = setTimeout(end, ms);
+    // A request's time may be over before it comes to its wait.
+    const timer = setTimeout(end, Math.max(0, ms));
     hangUp?.addEventListener('abort', end, { once: true });
     this.#open.add(controller);
     if (this.#over || hangUp?.aborted) end();
