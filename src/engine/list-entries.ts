@@ -1,5 +1,4 @@
 import type { Client } from '@temporalio/client';
-import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { CURRENCY } from '../payments/words/limits.js';
 import type { Payment, PaymentSummary, RecordedSummary } from '../payments/words/payment.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
@@ -7,7 +6,7 @@ import { isoTime } from '../payments/words/time.js';
 import type { PaymentFilter } from '../records/index-queries.js';
 import type { ListedRun } from '../records/list-runs.js';
 import { type IndexedFields, inReviewUnlessFinal, type PaymentRecord } from '../records/payment-record.js';
-import { memoSchema } from './find-payment.js';
+import { readMemo } from '../records/read-run.js';
 import type { Place } from './places.js';
 import { isOver } from './recorded-payments.js';
 
@@ -29,12 +28,9 @@ export interface Entries {
 
 /** Reads what a list shows of a run, but when its memo can't be decoded, or isn't a payment's. */
 export async function toRunEntry(client: Client, run: ListedRun): Promise<RunEntry> {
-  const { id, merchant, startedAt, closedAt, indexed, memo: stored } = run;
-  const { namespace, loadedDataConverter } = client.options;
-  const context = { type: 'workflow', namespace, workflowId: id } as const;
-  const decoded = await decodeMapFromPayloads(loadedDataConverter, stored?.fields, context).catch(() => undefined);
-  const memo = memoSchema.safeParse(decoded);
-  const summary = memo.success ? summarised(id, indexed, memo.data) : undefined;
+  const { id, merchant, startedAt, closedAt, indexed } = run;
+  const memo = await readMemo(client, run).catch(() => undefined);
+  const summary = memo && summarised(id, indexed, memo);
   return { id, createdAt: indexed.createdAt, merchant, startedAt, closedAt, summary };
 }
 

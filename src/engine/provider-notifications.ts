@@ -8,23 +8,18 @@ import {
   hintSignal,
   type MatchedNotification,
   matchedSignal,
+  type PaymentWorkflow,
   UNMATCHED_WORKFLOW,
   type UnmatchedNotification,
   unmatchedQuery,
   unmatchedSignal,
 } from '../workflows/messages.js';
 import { Unavailable } from './errors.js';
-import {
-  findInTemporal,
-  findPayment,
-  inputOf,
-  isDormant,
-  type PaymentWorkflow,
-  type ReadContext,
-} from './find-payment.js';
+import { findInTemporal, findPayment, isDormant, type ReadContext } from './find-payment.js';
 import type { Links } from './links.js';
 import type { NotificationLimits } from './notification-limits.js';
-import { endedState, isLatest, reopenWithHint } from './reopen-payment.js';
+import { inputOf, readEnded } from './read-payment.js';
+import { isLatest, reopenWithHint } from './reopen-payment.js';
 import type { MadeLink } from './start-payment.js';
 import { callTemporal, deliver, queryTemporal } from './temporal-calls.js';
 import { type WorkflowStart, workflowOptions, workflowTypeOf } from './workflow-start.js';
@@ -122,7 +117,7 @@ async function tooLate(context: HintContext, id: PaymentId, hint: Hint): Promise
   if (found === undefined) return await takeLost(context, id, hint);
   if (found.running) return undefined;
 
-  const ended = await endedState(context, found);
+  const ended = await readEnded(context, found);
   if (ended === undefined) {
     context.logger.warn({ paymentId: id, transId: hint.transId }, 'late hint for a payment that was stopped');
     return 'unknown';

@@ -1,6 +1,5 @@
 import type { PaymentId } from '../payments/words/payment-id.js';
 import { lookUpdate, type ProviderView } from '../workflows/messages.js';
-import { Stopped } from './errors.js';
 import { updateOrReopen } from './reopen-payment.js';
 import type { UpdateContext } from './update-payment.js';
 
@@ -23,8 +22,7 @@ export class ProviderRecords {
 
   /**
    * @returns `undefined` when the payment didn't answer within the time
-   * @throws {Stopped}
-   * @throws {EngineError} as {@link updateOrReopen} does.
+   * @throws {EngineError | Stopped} as {@link updateOrReopen} does.
    */
   look(context: UpdateContext, id: PaymentId): Promise<ProviderView | undefined> {
     const kept = this.#kept.get(id);
@@ -45,10 +43,6 @@ async function look(context: UpdateContext, id: PaymentId): Promise<ProviderView
   const answerWithinMs = Math.min(context.answerWithinMs, WAIT_MS);
   const answer = await updateOrReopen<ProviderView>({ ...context, answerWithinMs }, id, {
     name: 'look',
-    reopenable(ended) {
-      if (ended !== undefined) return ended;
-      throw new Stopped();
-    },
     send: (handle, updateId) => handle.executeUpdate(lookUpdate, { updateId }),
     sendWithStart: (startWorkflowOperation, updateId) =>
       context.client.workflow.executeUpdateWithStart(lookUpdate, { updateId, startWorkflowOperation }),

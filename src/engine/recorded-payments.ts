@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { PaymentId } from '../payments/words/payment-id.js';
 import { RecordsUnavailableError } from '../records/database.js';
-import { inReviewUnlessFinal, type PaymentRecord, type RecordContent } from '../records/payment-record.js';
+import type { PaymentRecord, RecordContent } from '../records/payment-record.js';
 import type { Records } from '../records/records.js';
 import { RecordsUnavailable, RecordUnreadable } from './errors.js';
 
@@ -58,14 +58,13 @@ function toRecordedPayment(record: PaymentRecord): RecordedPayment {
 }
 
 /**
- * A recorded payment as it is.
+ * A payment as it was recorded.
  *
  * @throws {RecordUnreadable}
  */
-export function recordedContent({ id, record }: RecordedPayment): RecordContent {
-  const { content } = record;
+export function recordedContent({ id, record: { content } }: RecordedPayment): RecordContent {
   if (content === undefined) throw new RecordUnreadable(id);
-  return isOver(record) ? content : { ...content, payment: inReviewUnlessFinal(content.payment) };
+  return content;
 }
 
 /** Whether its workflow has come to its end. It was open when it was recorded if Temporal has lost it since. */

@@ -1,24 +1,25 @@
 import {
   WithStartWorkflowOperation,
   WorkflowExecutionAlreadyStartedError,
-  WorkflowFailedError,
   type WorkflowHandle,
 } from '@temporalio/client';
-import type { Checker } from '../payments/machine/events.js';
+import type { Actor, Checker } from '../payments/machine/events.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
 import {
   type EndedState,
   type Hint,
   hintSignal,
+  type NotificationToResend,
   type PaymentResult,
+  type PaymentWorkflow,
   type PaymentWorkflowType,
   recheckUpdate,
+  resendNotificationUpdate,
 } from '../workflows/messages.js';
-import { endedPayment, mustRead } from '../workflows/schemas.js';
 import { PaymentNotFound, Stopped, Unavailable } from './errors.js';
-import { type FoundPayment, findPayment, type PaymentWorkflow, type ReadContext } from './find-payment.js';
-import { isOver, recordedContent } from './recorded-payments.js';
-import { callTemporal, type WaitResult, waitFor, wasOvertaken } from './temporal-calls.js';
+import { type FoundPayment, findPayment, type ReadContext } from './find-payment.js';
+import { readEnded } from './read-payment.js';
+import { callTemporal, failureTypeOf, type WaitResult, waitFor, wasOvertaken } from './temporal-calls.js';
 import type { UpdateContext } from './update-payment.js';
 import { workflowOptions } from './workflow-start.js';
 
@@ -26,26 +27,6 @@ const REOPENED: PaymentWorkflowType = 'reopenPayment';
 
 /** A payment can end, or be reopened, between two of our calls. */
 const MAX_TRIES = 3;
-
-/**
- * The state that an ended payment has left, and what had happened to it; `undefined` when its workflow was stopped and
- * could leave none.
- *
- * @throws {Unavailable | RecordUnreadable}
- */
-export async function endedState(
-  { client }: Pick<ReadContext, 'client'>,
-  found: FoundPayment,
-): Promise<EndedState | undefined> {
-  if (found.kind === 'recorded') return isOver(found.record) ? recordedContent(found) : undefined;
-  const { handle } = found;
-  try {
-    return mustRead(endedPayment, await callTemporal(client, () => handle.result()));
-  } catch (error) {
-    if (error instanceof WorkflowFailedError) return undefined;
-    throw error;
-  }
-}
 
 /**
  * Whether the run that was found is still the payment's latest. Check it right before reopening the payment
@@ -90,13 +71,6 @@ export interface ReopeningUpdate<Answer = PaymentResult> {
   /** Requests with one name, of one actor, for one payment share one update, so they must mean the same. */
   readonly name: string;
   readonly by?: Checker;
-  /**
-   * The state to reopen an ended payment from. It is given the one that the payment has left: `undefined`
-   * when its workflow was stopped.
-   *
-   * @throws {EngineError} when reopening it would be of no use.
-   */
-  reopenable(ended: EndedState | undefined): EndedState;
   /** Sends the update to the payment's running workflow. */
   send(handle: WorkflowHandle<PaymentWorkflow>, updateId: string): Promise<Answer>;
   /** Sends the update with the start of the run that reopens the payment. */
@@ -107,7 +81,7 @@ export interface ReopeningUpdate<Answer = PaymentResult> {
  * Sends a payment an update; one that has ended is reopened for it, as {@link reopenWithHint} does.
  *
  * @returns `undefined` when the payment didn't answer within the time for the response
- * @throws {TooManyUpdates | Unavailable} and what `reopenable` throws.
+ * @throws {PaymentNotFound | Stopped | TooManyUpdates | Unavailable | RecordUnreadable}
  * @throws {WorkflowUpdateFailedError} when the payment refuses.
  */
 export async function updateOrReopen<Answer>(
@@ -118,7 +92,8 @@ export async function updateOrReopen<Answer>(
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const found = await findPayment(context, id);
     if (found === undefined) throw new PaymentNotFound();
-    const ended = found.running ? undefined : update.reopenable(await endedState(context, found));
+    const ended = found.running ? undefined : await readEnded(context, found);
+    if (!found.running && ended === undefined) throw new Stopped();
     if (ended !== undefined && !(await isLatest(context, found))) continue;
     try {
       return await send(context, found, ended, update);
@@ -133,18 +108,13 @@ export async function updateOrReopen<Answer>(
  * Has a payment compare itself with the provider's records now. A contradiction of its outcome puts it under review.
  *
  * @returns `undefined` when the payment didn't answer within the time for the response
- * @throws {EngineError} as {@link updateOrReopen} does.
- * @throws {Stopped}
+ * @throws {EngineError | Stopped} as {@link updateOrReopen} does.
  * @throws {WorkflowUpdateFailedError} when the payment refuses.
  */
 export function recheckPayment(context: UpdateContext, id: PaymentId, by: Checker): Promise<WaitResult<PaymentResult>> {
   return updateOrReopen(context, id, {
     name: 'recheck',
     by,
-    reopenable(ended) {
-      if (ended !== undefined) return ended;
-      throw new Stopped();
-    },
     send: (handle, updateId) => handle.executeUpdate(recheckUpdate, { updateId, args: [{ by }] }),
     sendWithStart: (startWorkflowOperation, updateId) =>
       context.client.workflow.executeUpdateWithStart(recheckUpdate, {
@@ -153,6 +123,45 @@ export function recheckPayment(context: UpdateContext, id: PaymentId, by: Checke
         startWorkflowOperation,
       }),
   });
+}
+
+/**
+ * Delivers a notification again, with a full set of attempts. A payment that has ended is reopened for it.
+ *
+ * @returns `undefined` when there is no such notification, or nobody to deliver it
+ * @throws {TooManyUpdates | Unavailable}
+ */
+export async function resendNotification(
+  context: UpdateContext,
+  found: FoundPayment,
+  number: number,
+  by: Actor,
+): Promise<PaymentResult | undefined> {
+  if (!found.running) {
+    const ended = await readEnded(context, found);
+    if (!ended?.state.notifications.some((notification) => notification.number === number)) return undefined;
+  }
+  const args: [NotificationToResend] = [{ number, by }];
+  let answer: WaitResult<PaymentResult>;
+  try {
+    answer = await updateOrReopen(context, found.id, {
+      name: `resend.${number}`,
+      by,
+      send: (handle, updateId) => handle.executeUpdate(resendNotificationUpdate, { updateId, args }),
+      sendWithStart: (startWorkflowOperation, updateId) =>
+        context.client.workflow.executeUpdateWithStart(resendNotificationUpdate, {
+          updateId,
+          args,
+          startWorkflowOperation,
+        }),
+    });
+  } catch (error) {
+    if (error instanceof Stopped || failureTypeOf(error) === 'NoSuchNotification') return undefined;
+    throw error;
+  }
+  // The request may have been accepted. Delivering the notification twice does no harm.
+  if (answer === undefined) throw new Unavailable();
+  return answer.value;
 }
 
 function send<Answer>(

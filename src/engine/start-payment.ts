@@ -14,16 +14,9 @@ import {
   type PaymentResult,
 } from '../workflows/messages.js';
 import { KeyReused, RecordsUnavailable, StartUncertain, Unavailable } from './errors.js';
-import {
-  currentState,
-  type FoundPayment,
-  findInTemporal,
-  findPayment,
-  findWorkflow,
-  isDormant,
-  LAST_LOOK_MS,
-} from './find-payment.js';
+import { type FoundPayment, findInTemporal, findPayment, findWorkflow, isDormant } from './find-payment.js';
 import { type LinkMaker, type Links, type LinkWorld, type RequestedLink, requestLink } from './links.js';
+import { LAST_LOOK_MS, readPayment } from './read-payment.js';
 import { askRecords, findRecorded, UNCHECKED } from './recorded-payments.js';
 import { callTemporal, failureTypeOf, type WaitResult, waitFor, wasOvertaken } from './temporal-calls.js';
 import type { UpdateContext } from './update-payment.js';
@@ -301,7 +294,7 @@ async function asItStands(
 ): Promise<StartResult | undefined> {
   const found = await findSame(context, request);
   if (found === undefined) return undefined;
-  return toResult(await currentState(context, found), { isRepeated: found.requestId !== requestId });
+  return toResult(await readPayment(context, found), { isRepeated: found.requestId !== requestId });
 }
 
 /**
@@ -323,7 +316,7 @@ async function undecided(
   }
   const isOurs = found.requestId === requestId;
   try {
-    const now = await currentState(context, found, isOurs ? LAST_LOOK_MS : undefined);
+    const now = await readPayment(context, found, isOurs ? LAST_LOOK_MS : undefined);
     return toResult(now, { isUndecided: true, isRepeated: !isOurs });
   } catch (error) {
     if (!(isOurs && found.running && error instanceof Unavailable)) throw error;

@@ -3,22 +3,10 @@ import { type PaymentNotification, withNextTries } from '../payments/machine/not
 import type { PaymentId } from '../payments/words/payment-id.js';
 import { TOLD_PAYMENTS, UNDELIVERED_PAYMENTS } from '../records/index-queries.js';
 import { type ListedRun, toRun } from '../records/list-runs.js';
-import { notificationsQuery, OF_ENDED } from '../workflows/messages.js';
-import {
-  askRunning,
-  type FoundPayment,
-  findInTemporal,
-  isDormant,
-  type PaymentInTemporal,
-  type ReadContext,
-  stateAtStart,
-  wasNeverBegun,
-} from './find-payment.js';
+import { findInTemporal, type ReadContext } from './find-payment.js';
 import { countPayments, listOldestFirst } from './oldest-first.js';
 import type { Place } from './places.js';
-import { isOver, recordedContent } from './recorded-payments.js';
-import { endedState } from './reopen-payment.js';
-import { callTemporal } from './temporal-calls.js';
+import { readPayment } from './read-payment.js';
 
 /** A notification that its merchant has not acknowledged, with its payment as the index has it. */
 export interface Unacknowledged
@@ -102,8 +90,8 @@ export async function unacknowledgedOf(
   const run = toRun(found.description.raw.workflowExecutionInfo ?? {});
   if (run === undefined) return [];
   const { kind, status, amount, amountPaid } = run.indexed;
-  const notifications = await readNotifications(context, found, limitMs);
-  return withNextTries(notifications, Date.now())
+  const { state } = await readPayment(context, found, limitMs);
+  return withNextTries(state.notifications, Date.now())
     .filter(({ delivery }) => delivery.kind === which)
     .map((notification) => ({
       id,
@@ -114,51 +102,4 @@ export async function unacknowledgedOf(
       amountPaid,
       notification,
     }));
-}
-
-/**
- * A payment's notifications, oldest first.
- *
- * @param limitMs how long it may take to answer while it runs, in ms
- * @throws {Unavailable | RecordUnreadable}
- */
-export async function readNotifications(
-  context: ReadContext,
-  found: FoundPayment,
-  limitMs?: number,
-): Promise<readonly PaymentNotification[]> {
-  if (found.kind === 'recorded') {
-    const { state, payment } = recordedContent(found);
-    const { record } = found;
-    return isOver(record)
-      ? state.notifications
-      : givenUp(state.notifications, record.closedAt ?? Date.parse(payment.updatedAt));
-  }
-  if (isDormant(found)) return (await stateAtStart(context, found)).state.notifications;
-  if (found.running) return await askRunning(context, found, () => found.handle.query(notificationsQuery), limitMs);
-  const ended = await endedState(context, found);
-  if (ended !== undefined) return ended.state.notifications;
-  return givenUp(await lastNotifications(context, found), found.description.closeTime?.getTime() ?? 0);
-}
-
-/** The notifications of a payment whose workflow was stopped, as they were then. */
-async function lastNotifications(
-  context: ReadContext,
-  found: PaymentInTemporal,
-): Promise<readonly PaymentNotification[]> {
-  try {
-    return await callTemporal(context.client, () => found.handle.query(notificationsQuery, OF_ENDED));
-  } catch (error) {
-    if (!wasNeverBegun(error)) throw error;
-    return (await stateAtStart(context, found)).state.notifications;
-  }
-}
-
-/** Marks due notifications as abandoned: a stopped or lost workflow sends nothing. */
-function givenUp(notifications: readonly PaymentNotification[], at: number): readonly PaymentNotification[] {
-  return notifications.map((one) => {
-    if (one.delivery.kind !== 'due') return one;
-    const { lastTriedAt, lastError } = one.delivery;
-    return { ...one, delivery: { kind: 'abandoned', at, lastTriedAt, lastError } };
-  });
 }

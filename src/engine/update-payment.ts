@@ -4,16 +4,10 @@ import type { Actor, Checker } from '../payments/machine/events.js';
 import type { Payment } from '../payments/words/payment.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
 import type { Shutdown } from '../process/shutdown.js';
-import { expireUpdate, type PaymentResult, type RefusalDetails } from '../workflows/messages.js';
+import { expireUpdate, type PaymentResult, type PaymentWorkflow, type RefusalDetails } from '../workflows/messages.js';
 import { TooManyUpdates } from './errors.js';
-import {
-  currentState,
-  type FoundPayment,
-  LAST_LOOK_MS,
-  latestState,
-  type PaymentWorkflow,
-  type ReadContext,
-} from './find-payment.js';
+import type { FoundPayment, ReadContext } from './find-payment.js';
+import { LAST_LOOK_MS, readLatest, readPayment } from './read-payment.js';
 import { failureDetailsOf, failureMessageOf, failureTypeOf, hasEnded, waitFor } from './temporal-calls.js';
 
 /** Dependencies of updates. */
@@ -70,7 +64,7 @@ export async function updatePayment(
   update: (handle: WorkflowHandle<PaymentWorkflow>) => Promise<PaymentResult>,
 ): Promise<UpdateResult> {
   // Asked first, because a payment that carries out an update may not answer until it is done.
-  const before = await currentState(context, found);
+  const before = await readPayment(context, found);
   // A final payment may run on until its merchant is notified, but does nothing else.
   if (found.kind === 'recorded' || !found.running || before.payment.final) {
     return { kind: 'ended', result: before };
@@ -82,11 +76,11 @@ export async function updatePayment(
       waitFor(client, signal, answerWithinMs, () => update(found.handle)),
     );
     if (answer !== undefined) return { kind: 'done', result: answer.value };
-    return { kind: 'underway', result: await latestState(context, found, LAST_LOOK_MS).catch(() => before) };
+    return { kind: 'underway', result: await readLatest(context, found, LAST_LOOK_MS).catch(() => before) };
   } catch (error) {
     const code = REFUSALS.get(failureTypeOf(error));
     if (code === undefined && !hasEnded(error)) throw error;
-    const result = await latestState(context, found);
+    const result = await readLatest(context, found);
     if (code === undefined) return { kind: 'ended', result };
     const insist = failureDetailsOf(error) as RefusalDetails | undefined;
     return { kind: 'refused', code, message: failureMessageOf(error), insist, result };

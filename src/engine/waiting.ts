@@ -3,8 +3,9 @@ import type { PaymentId } from '../payments/words/payment-id.js';
 import { HOUR_MS } from '../payments/words/time.js';
 import { OPEN_REVIEWS, TOLD_PAYMENTS, unfinishedQuery } from '../records/index-queries.js';
 import type { ListedRun } from '../records/list-runs.js';
-import { currentState, findPayment, type ReadContext } from './find-payment.js';
+import { findPayment, type ReadContext } from './find-payment.js';
 import { countPayments, listOldestFirst } from './oldest-first.js';
+import { readPayment } from './read-payment.js';
 import { shareAnswers } from './shared-answers.js';
 import { unacknowledgedOf } from './unacknowledged.js';
 
@@ -97,7 +98,7 @@ function ageOf({ oldest }: Waiting): number {
 async function inReview(context: ReadContext, id: PaymentId): Promise<number | undefined> {
   const found = await findPayment(context, id);
   if (found === undefined) return undefined;
-  const { payment } = await currentState(context, found, ANSWER_LIMIT_MS);
+  const { payment } = await readPayment(context, found, ANSWER_LIMIT_MS);
   return payment.review && Date.parse(payment.review.since);
 }
 

@@ -6,9 +6,9 @@ import { amountPaidOf } from '../payments/views/to-payment.js';
 import { xaf } from '../payments/words/limits.js';
 import { type PaymentOrder, serviceOf } from '../payments/words/order.js';
 import { isFinalPayment, type PaymentState, statusOf, transIdOf } from '../payments/words/payment-state.js';
+import type { PaymentMemo } from '../records/read-run.js';
 import { paymentSearchAttributes as attributes } from '../temporal/search-attributes.js';
-import type { PaymentInput, PaymentWorkflowType } from '../workflows/messages.js';
-import type { PaymentMemo, PaymentWorkflow } from './find-payment.js';
+import type { PaymentInput, PaymentWorkflow, PaymentWorkflowType } from '../workflows/messages.js';
 
 /** Everything that a run of a payment's workflow is started with. */
 export interface WorkflowStart {

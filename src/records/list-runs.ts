@@ -33,7 +33,7 @@ export interface RunPage {
 }
 
 /** Makes a call to Temporal, within the time that it may take. */
-type MakeCall = <T>(call: () => Promise<T>) => Promise<T>;
+export type MakeCall = <T>(call: () => Promise<T>) => Promise<T>;
 
 /**
  * Lists the runs that a query finds, a call's worth at a time. A page that is too large to be sent or received is asked

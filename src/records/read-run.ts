@@ -1,72 +1,150 @@
 import { status as grpc } from '@grpc/grpc-js';
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { type Client, WorkflowFailedError, type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
 import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { z } from 'zod';
 import { toPayment } from '../payments/views/to-payment.js';
+import { rejectionOf } from '../payments/words/payment-state.js';
 import { grpcErrorOf } from '../temporal/connection.js';
 import { inputOfRun } from '../temporal/run-start.js';
-import { type EndedPayment, OF_ENDED, type PaymentInput, recordQuery, startState } from '../workflows/messages.js';
+import {
+  type EndedPayment,
+  OF_ENDED,
+  type PaymentInput,
+  type PaymentWorkflow,
+  paymentQuery,
+  startState,
+} from '../workflows/messages.js';
 import { endedPayment, mustRead, paymentInput } from '../workflows/schemas.js';
-import { called, type ListedRun } from './list-runs.js';
+import { called, type ListedRun, type MakeCall } from './list-runs.js';
 import { inReviewUnlessFinal, type RecordContent } from './payment-record.js';
 
-/** Reading what payments' runs have left, for the recorder. */
-
-const memoSchema = z.object({ fingerprint: z.string(), requestId: z.string() });
-
-/**
- * The payment as its run has left it, or as it is now. `undefined` for an open run that has something to do at this
- * moment, or has just ended: it is read later.
- *
- * @throws Error when it can't be read.
+/*
+ * Reading what payments' runs have left, for the recorder and for the engine.
  */
-export async function readRun(client: Client, run: ListedRun, stop?: AbortSignal): Promise<RecordContent | undefined> {
-  const { namespace, loadedDataConverter } = client.options;
-  const context = { type: 'workflow', namespace, workflowId: run.id } as const;
-  const memo = await decodeMapFromPayloads(loadedDataConverter, run.memo?.fields, context);
-  const { requestId, fingerprint } = memoSchema.parse(memo);
-  const ended = await readEnded(client, run, stop);
-  return (
-    ended && {
-      ...ended,
-      requestId,
-      fingerprint,
-      payment: run.stopped ? inReviewUnlessFinal(ended.payment) : ended.payment,
-    }
-  );
+
+const memoSchema = z.object({
+  owner: z.string(),
+  fingerprint: z.string(),
+  /** The request that started the payment. Unique, even when an X-Request-Id is sent twice. */
+  requestId: z.string(),
+  /** The order's fields that a list shows, beside the search attributes. */
+  method: z.enum(['link', 'direct']).optional(),
+  metadata: z.record(z.string(), z.string()).optional(),
+});
+
+/** The memo of a payment's workflow, stored when it starts and readable without a worker. */
+export type PaymentMemo = z.infer<typeof memoSchema>;
+
+/** Parses a decoded memo; `undefined` when it isn't a payment's. */
+export function parseMemo(memo: unknown): PaymentMemo | undefined {
+  return memoSchema.safeParse(memo).data;
 }
 
-async function readEnded(
-  client: Client,
-  run: ListedRun,
-  stop: AbortSignal | undefined,
+/** Reads the memo of a listed run. @throws Error when it can't be decoded, or isn't a payment's. */
+export async function readMemo(client: Client, { id, memo }: Pick<ListedRun, 'id' | 'memo'>): Promise<PaymentMemo> {
+  const { namespace, loadedDataConverter } = client.options;
+  const context = { type: 'workflow', namespace, workflowId: id } as const;
+  return memoSchema.parse(await decodeMapFromPayloads(loadedDataConverter, memo?.fields, context));
+}
+
+/** A run of a payment, or its latest; times in ms since the epoch. */
+export interface RunToRead {
+  readonly id: string;
+  readonly runId?: string | undefined;
+  readonly createdAt: number;
+  readonly startedAt: number;
+}
+
+/** Reads what a run was started with. */
+export async function readInput(client: Client, { id, runId }: RunToRead, call: MakeCall): Promise<PaymentInput> {
+  return mustRead(paymentInput, await call(() => inputOfRun(client, { workflowId: id, runId })));
+}
+
+/** Reads a payment as its run was started, for one that no worker has taken. */
+export async function readStart(client: Client, run: RunToRead, call: MakeCall): Promise<EndedPayment> {
+  const input = await readInput(client, run, call);
+  const { state, timeline } = startState(input, input.requested === undefined ? run.createdAt : run.startedAt);
+  return { v: 1, payment: toPayment(state), rejection: rejectionOf(state), state, timeline };
+}
+
+/** Reads the payment that a run has left at its end; `undefined` when it was stopped, and could leave none. */
+export async function readEnd(
+  handle: WorkflowHandle<PaymentWorkflow>,
+  call: MakeCall,
 ): Promise<EndedPayment | undefined> {
-  const handle = client.workflow.getHandle<(input: PaymentInput) => Promise<EndedPayment>>(run.id, run.runId);
   try {
-    if (run.closedAt === undefined) {
-      const { raw, status } = await called(client, stop, () => handle.describe());
-      if (status.name !== 'RUNNING' || raw.pendingWorkflowTask) return undefined;
-      return await queried(client, stop, () => handle.query(recordQuery));
-    }
-    if (!run.stopped) return mustRead(endedPayment, await called(client, stop, () => handle.result()));
-    return await queried(client, stop, () => handle.query(recordQuery, OF_ENDED));
+    return mustRead(endedPayment, await call(() => handle.result()));
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError && run.closedAt === undefined) return undefined;
-    // It was stopped before any worker had taken it.
-    if (run.stopped && grpcErrorOf(error)?.code === grpc.FAILED_PRECONDITION) return await readStart(client, run, stop);
+    if (error instanceof WorkflowFailedError) return undefined;
     throw error;
   }
 }
 
-async function readStart(
+/**
+ * Reads a payment as it was when its run was stopped, by a worker; as it was started, when none had taken it.
+ *
+ * @param query makes the call that a worker has to answer
+ */
+export async function readStopped(
   client: Client,
-  { id, runId, indexed, startedAt }: ListedRun,
-  stop: AbortSignal | undefined,
+  run: RunToRead,
+  call: MakeCall,
+  query: MakeCall,
 ): Promise<EndedPayment> {
-  const given = await called(client, stop, () => inputOfRun(client, { workflowId: id, runId }));
-  const input = mustRead(paymentInput, given);
-  const { state, timeline } = startState(input, input.requested === undefined ? indexed.createdAt : startedAt);
-  return { v: 1, payment: toPayment(state), state, timeline };
+  const handle = client.workflow.getHandle(run.id, run.runId);
+  try {
+    return await query(() => handle.query(paymentQuery, OF_ENDED));
+  } catch (error) {
+    // The engine's calls wrap the errors of gRPC.
+    const failed = grpcErrorOf(error) ?? (error instanceof Error ? grpcErrorOf(error.cause) : undefined);
+    if (failed?.code !== grpc.FAILED_PRECONDITION) throw error;
+    return await readStart(client, run, call);
+  }
+}
+
+/**
+ * Reads the payment as its run has left it, or as it is now. `undefined` for an open run that has something to do at
+ * this moment, or has just ended: it is read later.
+ *
+ * @throws Error when it can't be read.
+ */
+export async function readRun(client: Client, run: ListedRun, stop?: AbortSignal): Promise<RecordContent | undefined> {
+  const { requestId, fingerprint } = await readMemo(client, run);
+  const read = await (run.closedAt === undefined ? readOpen(client, run, stop) : readClosed(client, run, stop));
+  return (
+    read && {
+      ...read,
+      requestId,
+      fingerprint,
+      payment: run.stopped ? inReviewUnlessFinal(read.payment) : read.payment,
+    }
+  );
+}
+
+async function readOpen(
+  client: Client,
+  { id, runId }: ListedRun,
+  stop: AbortSignal | undefined,
+): Promise<EndedPayment | undefined> {
+  const handle = client.workflow.getHandle(id, runId);
+  try {
+    const { raw, status } = await called(client, stop, () => handle.describe());
+    if (status.name !== 'RUNNING' || raw.pendingWorkflowTask) return undefined;
+    return await queried(client, stop, () => handle.query(paymentQuery));
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+async function readClosed(
+  client: Client,
+  { id, runId, startedAt, indexed: { createdAt }, stopped }: ListedRun,
+  stop: AbortSignal | undefined,
+): Promise<EndedPayment | undefined> {
+  const call: MakeCall = (ask) => called(client, stop, ask);
+  if (!stopped) return mustRead(endedPayment, await call(() => client.workflow.getHandle(id, runId).result()));
+  return await readStopped(client, { id, runId, createdAt, startedAt }, call, (ask) => queried(client, stop, ask));
 }
 
 /**

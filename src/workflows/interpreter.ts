@@ -32,21 +32,19 @@ import {
   hintSignal,
   initiationUpdate,
   lookUpdate,
-  notificationsQuery,
   outcomeUpdate,
   type PaymentInput,
   type PaymentResult,
+  type PaymentWorkflow,
   type PaymentWorkflowType,
   paymentQuery,
   type RefusalDetails,
   recheckUpdate,
-  recordQuery,
   refreshUpdate,
   rejectUpdate,
   resendNotificationUpdate,
   resolveUpdate,
   startState,
-  timelineQuery,
 } from './messages.js';
 import { countAmbiguous, countBudgetWait } from './metrics.js';
 import { ProviderLooks } from './provider-looks.js';
@@ -246,7 +244,7 @@ class Interpreter {
     this.take({ kind: 'handOver' });
     await condition(() => this.isCalled || allHandlersFinished());
     if (this.isCalled) return;
-    const carryOn = makeContinueAsNewFunc<(input: PaymentInput) => Promise<EndedPayment>>({
+    const carryOn = makeContinueAsNewFunc<PaymentWorkflow>({
       workflowType: workflowInfo().workflowType as PaymentWorkflowType,
     });
     await carryOn({ ...this.input, carried: this.payment, timeline: this.timeline });
@@ -265,10 +263,7 @@ class Interpreter {
 
   /** Each handler posts to the inbox, or waits for the payment to change; none calls the provider itself. */
   private setHandlers(): void {
-    onQuery(paymentQuery, () => this.result());
-    onQuery(notificationsQuery, () => this.payment.notifications);
-    onQuery(timelineQuery, () => ({ createdAt: this.payment.createdAt, timeline: this.timeline }));
-    onQuery(recordQuery, () => this.ended());
+    onQuery(paymentQuery, () => this.ended());
     onSignal(hintSignal, hint, ({ transId, status }) => {
       this.inbox.push(transId === undefined ? { kind: 'named', status } : { kind: 'notification', transId, status });
     });

@@ -2,7 +2,6 @@ import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import { beginPayment, type LinkRequest } from '../payments/machine/beginning.js';
 import type { CountedPayout, CountedPayouts } from '../payments/machine/counted-payouts.js';
 import type { Actor, Checker } from '../payments/machine/events.js';
-import type { PaymentNotification } from '../payments/machine/notification.js';
 import type { Timeline } from '../payments/views/timeline-entry.js';
 import type { Force, Rejection, Resolution } from '../payments/words/decision.js';
 import type { PaymentOrder, PaymentTerms, Service } from '../payments/words/order.js';
@@ -67,11 +66,8 @@ export interface EndedPayment extends PaymentResult, EndedState {
   readonly v: 1;
 }
 
-/** A payment's timeline since it was created, in ms since the epoch. */
-export interface PaymentTimeline {
-  readonly createdAt: number;
-  readonly timeline: Timeline;
-}
+/** A payment's workflow, whatever its type. */
+export type PaymentWorkflow = (input: PaymentInput) => Promise<EndedPayment>;
 
 /** Argument of {@link initiationUpdate}. */
 export interface InitiationRequest {
@@ -91,8 +87,8 @@ export interface Hint {
   readonly status?: ProviderStatus | undefined;
 }
 
-/** Reads the payment. */
-export const paymentQuery = defineQuery<PaymentResult, OfEnded>('payment');
+/** Reads the payment, and all that it would leave if it ended now. */
+export const paymentQuery = defineQuery<EndedPayment, OfEnded>('payment');
 
 /**
  * The argument of a query for a run that has ended: the guard lets it pass ([query-guard.ts](query-guard.ts)).
@@ -189,15 +185,6 @@ export interface NotificationToResend extends Asked {
 
 /** Delivers a notification again, even one that was delivered before. Rejected with `NoSuchNotification`. */
 export const resendNotificationUpdate = defineUpdate<PaymentResult, [NotificationToResend]>('resendNotification');
-
-/** Reads the merchant's notifications, delivered or not. */
-export const notificationsQuery = defineQuery<readonly PaymentNotification[], OfEnded>('notifications');
-
-/** Reads what has happened to the payment. */
-export const timelineQuery = defineQuery<PaymentTimeline, OfEnded>('timeline');
-
-/** Reads all that a payment would leave if it ended now, for the records. */
-export const recordQuery = defineQuery<EndedPayment, OfEnded>('record');
 
 /**
  * A notification from the provider that matches no payment or can't be read, or a transaction that no payment knows;

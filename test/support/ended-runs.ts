@@ -64,7 +64,7 @@ function toInfo({ id, closedAt, status, isStopped }: Run) {
     { key: attributes.final, value: true },
     ...(status === undefined ? [] : [{ key: attributes.status, value: status }]),
   ]);
-  const memo = { requestId: 'request', fingerprint: 'digest' };
+  const memo = { owner: 'shop', requestId: 'request', fingerprint: 'digest' };
   return {
     execution: { workflowId: id, runId: `run-of-${id}` },
     status: isStopped ? Status.WORKFLOW_EXECUTION_STATUS_TERMINATED : Status.WORKFLOW_EXECUTION_STATUS_COMPLETED,

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { MerchantNotification } from '../../src/activities/merchant.js';
 import type { Payment } from '../../src/payments/words/payment.js';
-import { expireUpdate, hintSignal, recordQuery, resolveUpdate } from '../../src/workflows/messages.js';
+import { expireUpdate, hintSignal, paymentQuery, resolveUpdate } from '../../src/workflows/messages.js';
 import { transId } from '../support/orders.js';
 import { PaymentWorld } from '../support/payment-world.js';
 
@@ -65,7 +65,7 @@ function watch(id: string) {
   };
   const asked = [
     look(async () => (await world.get(`/v1/payments/${id}`)).body),
-    look(async () => (await handle(id).query(recordQuery)).payment),
+    look(async () => (await handle(id).query(paymentQuery)).payment),
   ];
   return async () => {
     isOver = true;

@@ -113,7 +113,7 @@ async function shownBy(world: PaymentWorld, ids: readonly string[]): Promise<Pla
     const { userMetadata } = described.executionConfig ?? {};
     add('summaries', UserMetadata.encode(userMetadata ?? {}).finish());
     add('settings', WorkflowExecutionConfig.encode(described.executionConfig ?? {}).finish());
-    const types = execution?.workflowId === UNMATCHED_WORKFLOW.id ? ['unmatched'] : ['payment', 'timeline'];
+    const types = execution?.workflowId === UNMATCHED_WORKFLOW.id ? ['unmatched'] : ['payment'];
     for (const queryType of [...types, '__temporal_workflow_metadata']) {
       const answer = await workflowService.queryWorkflow({
         namespace,

@@ -69,7 +69,7 @@ describe.each([
   }
 
   async function payment(): Promise<PaymentState> {
-    const [command] = await run.activate([queryJob('record')], { now: GIVEN_UP });
+    const [command] = await run.activate([queryJob('payment')], { now: GIVEN_UP });
     const [{ state }] = valuesOf([command?.respondToQuery?.succeeded?.response ?? {}]) as [EndedState];
     return state;
   }

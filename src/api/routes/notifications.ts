@@ -1,10 +1,7 @@
 import { z } from 'zod';
-import { Unavailable } from '../../engine/errors.js';
-import { updateOrReopen } from '../../engine/reopen-payment.js';
-import { failureTypeOf, type WaitResult } from '../../engine/temporal-calls.js';
-import { listUnacknowledged, readNotifications, type Unacknowledging } from '../../engine/unacknowledged.js';
-import type { UpdateContext } from '../../engine/update-payment.js';
-import type { Actor } from '../../payments/machine/events.js';
+import { readPayment } from '../../engine/read-payment.js';
+import { resendNotification as resend } from '../../engine/reopen-payment.js';
+import { listUnacknowledged, type Unacknowledging } from '../../engine/unacknowledged.js';
 import {
   type Delivery,
   notificationId,
@@ -14,7 +11,6 @@ import {
 import { CURRENCY } from '../../payments/words/limits.js';
 import type { PaymentId } from '../../payments/words/payment-id.js';
 import { isoTime } from '../../payments/words/time.js';
-import { type PaymentResult, resendNotificationUpdate } from '../../workflows/messages.js';
 import { noSuchNotification } from '../api-error.js';
 import { cursor, toCursor } from '../cursor.js';
 import { wholeNumber } from '../parameters.js';
@@ -33,8 +29,8 @@ export const listNotifications = authenticatedRoute({
   scopes: ['read', 'review'],
   async handle(request, context) {
     const found = await ownPayment(context, request);
-    const notifications = await readNotifications(context, found);
-    const shown = withNextTries(notifications, Date.now());
+    const { state } = await readPayment(context, found);
+    const shown = withNextTries(state.notifications, Date.now());
     return { status: 200, json: { data: shown.map((one) => view(found.id, one)) } };
   },
 });
@@ -143,38 +139,8 @@ export const resendNotification = authenticatedRoute({
     const found = await ownPayment(context, request);
     const { number = '' } = request.params;
     if (!/^[1-9]\d{0,8}$/.test(number)) throw noSuchNotification();
-    const { payment } = await resend(context, found.id, Number(number), actorOf(request, found.owner));
-    return { status: 202, json: viewerOf(context, request.caller, found.owner)(payment) };
+    const result = await resend(context, found, Number(number), actorOf(request, found.owner));
+    if (result === undefined) throw noSuchNotification();
+    return { status: 202, json: viewerOf(context, request.caller, found.owner)(result.payment) };
   },
 });
-
-/**
- * Delivers a notification again, with a full set of attempts. A payment that has ended is reopened for it.
- *
- * @throws {ApiError} `no_such_notification`, `too_many_requests`, `temporarily_unavailable`.
- */
-async function resend(context: UpdateContext, id: PaymentId, number: number, by: Actor): Promise<PaymentResult> {
-  let answer: WaitResult<PaymentResult>;
-  try {
-    answer = await updateOrReopen(context, id, {
-      name: `resend.${number}`,
-      by,
-      reopenable(ended) {
-        if (ended?.state.notifications.some((notification) => notification.number === number)) return ended;
-        throw noSuchNotification();
-      },
-      send: (handle, updateId) => handle.executeUpdate(resendNotificationUpdate, { updateId, args: [{ number, by }] }),
-      sendWithStart: (startWorkflowOperation, updateId) =>
-        context.client.workflow.executeUpdateWithStart(resendNotificationUpdate, {
-          updateId,
-          args: [{ number, by }],
-          startWorkflowOperation,
-        }),
-    });
-  } catch (error) {
-    throw failureTypeOf(error) === 'NoSuchNotification' ? noSuchNotification() : error;
-  }
-  // The request may have been accepted. Delivering the notification twice does no harm.
-  if (answer === undefined) throw new Unavailable();
-  return answer.value;
-}

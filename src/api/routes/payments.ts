@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Stopped } from '../../engine/errors.js';
-import { currentState, type FoundPayment, readPayment, waitUntilFinal } from '../../engine/find-payment.js';
+import type { FoundPayment } from '../../engine/find-payment.js';
+import { readPayment, viewPayment, waitUntilFinal } from '../../engine/read-payment.js';
 import { recheckPayment } from '../../engine/reopen-payment.js';
 import { failureTypeOf } from '../../engine/temporal-calls.js';
 import { type UpdateContext, updatePayment } from '../../engine/update-payment.js';
@@ -39,7 +40,7 @@ export const getPayment = authenticatedRoute({
         ? await context.requestLimits.whileWaiting(request.caller.key, () =>
             waitUntilFinal(context, found, wait * 1_000, request.hangUp),
           )
-        : await readPayment(context, found);
+        : await viewPayment(context, found);
     return { status: 200, json: viewerOf(context, request.caller, found.owner)(payment) };
   },
 });
@@ -72,7 +73,7 @@ export const refreshPayment = authenticatedRoute({
     const view = viewerOf(context, request.caller, found.owner);
     const by = actorOf(request, found.owner);
     if (!isOperator(request.caller)) return await refresh(context, found, by, view);
-    const { payment } = await currentState(context, found);
+    const { payment } = await readPayment(context, found);
     return payment.final ? await recheck(context, payment, by, view) : await refresh(context, found, by, view);
   },
 });

@@ -1,5 +1,5 @@
 import { Stopped } from '../../engine/errors.js';
-import { readPayment } from '../../engine/find-payment.js';
+import { viewPayment } from '../../engine/read-payment.js';
 import type { UpdateContext } from '../../engine/update-payment.js';
 import type { ListAnswer, NoAnswer, StatusAnswer } from '../../payments/words/outcome.js';
 import type { Payment } from '../../payments/words/payment.js';
@@ -32,7 +32,7 @@ export const getProviderRecords = authenticatedRoute({
   scopes: ['review'],
   async handle(request, context) {
     const found = await ownPayment(context, request);
-    const { payment } = await readPayment(context, found);
+    const { payment } = await viewPayment(context, found);
     const { list, status } = await lookAt(context, payment);
     return {
       status: 200,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { findByTransId } from '../../engine/find-by-transaction.js';
-import { currentState, type FoundPayment, type ReadContext } from '../../engine/find-payment.js';
+import type { FoundPayment, ReadContext } from '../../engine/find-payment.js';
+import { readPayment } from '../../engine/read-payment.js';
 import { updatePayment } from '../../engine/update-payment.js';
 import { onlyFor, variantError } from '../../http/validate.js';
 import { allOf, type Decision } from '../../payments/words/decision.js';
@@ -140,7 +141,7 @@ async function refuseTaken(context: ReadContext, found: FoundPayment, decision: 
   const holders = await findByTransId(context, decision.transId);
   const other = holders.find((id) => id !== found.id);
   if (other === undefined) return;
-  const { payment } = await currentState(context, found);
+  const { payment } = await readPayment(context, found);
   const message = `Transaction ${decision.transId} already belongs to the payment ${other}.`;
   throw refusal('resolution_refused', view(payment), message);
 }

@@ -1,23 +1,14 @@
-import { Unavailable } from '../../engine/errors.js';
-import {
-  askRunning,
-  type FoundPayment,
-  isDormant,
-  isUntaken,
-  type PaymentInTemporal,
-  type ReadContext,
-  stateAtStart,
-  wasNeverBegun,
-} from '../../engine/find-payment.js';
-import { type RecordedPayment, recordedContent } from '../../engine/recorded-payments.js';
-import { endedState } from '../../engine/reopen-payment.js';
-import { callTemporal } from '../../engine/temporal-calls.js';
+import { viewPayment } from '../../engine/read-payment.js';
 import { isOperator } from '../../http/auth.js';
 import { FIRST_KEPT } from '../../payments/views/timeline.js';
-import { EMPTY_TIMELINE, type Occurrence, type TimelineEntry } from '../../payments/views/timeline-entry.js';
+import {
+  EMPTY_TIMELINE,
+  type Occurrence,
+  type Timeline,
+  type TimelineEntry,
+} from '../../payments/views/timeline-entry.js';
 import { type ShownOccurrence, sourceOf, summaryOf } from '../../payments/views/timeline-words.js';
 import { isoTime } from '../../payments/words/time.js';
-import { type EndedState, OF_ENDED, type PaymentTimeline, timelineQuery } from '../../workflows/messages.js';
 import { authenticatedRoute } from '../route.js';
 import { type TimelineResource, timelineSchema } from '../schemas/timeline.js';
 import { ownPayment } from './payment-resource.js';
@@ -33,11 +24,22 @@ export const getTimeline = authenticatedRoute({
   scopes: ['read', 'review'],
   async handle(request, context) {
     const found = await ownPayment(context, request);
-    const read = await readTimeline(context, found);
+    const payment = await viewPayment(context, found);
+    const { state, timeline = EMPTY_TIMELINE } = payment;
+    const stoppedAt = payment.stands === 'stopped' ? payment.at : undefined;
+    const read = { createdAt: state.createdAt, timeline, stoppedAt };
     const data = isOperator(request.caller) ? viewTimeline(read) : viewForMerchant(read);
     return { status: 200, json: { data } };
   },
 });
+
+/** A payment's timeline; times in ms since the epoch. */
+interface ReadTimeline {
+  readonly createdAt: number;
+  readonly timeline: Timeline;
+  /** When its workflow was stopped by hand. */
+  readonly stoppedAt?: number | undefined;
+}
 
 /** Hidden from merchants, who could take the decision of one of two people for the outcome. */
 const OPERATORS_ONLY: readonly TimelineResource['type'][] = ['decision_proposed', 'decision_rejected'];
@@ -104,54 +106,4 @@ function view({ at, count, lastAt, ...occurrence }: Shown): TimelineResource {
     ...details,
     summary: summaryOf(occurrence, count),
   };
-}
-
-/** A payment's timeline; `stoppedAt` (ms since the epoch) when its workflow was stopped by hand. */
-export interface ReadTimeline extends PaymentTimeline {
-  readonly stoppedAt?: number | undefined;
-}
-
-/**
- * Reads a payment's timeline: queries a running payment, and finds an ended one's in its result. When no worker has
- * ever taken the payment, the timeline says only that it was created.
- *
- * @throws {ApiError} `temporarily_unavailable`.
- */
-async function readTimeline(context: ReadContext, found: FoundPayment): Promise<ReadTimeline> {
-  if (found.kind === 'recorded') return ofRecorded(found);
-  if (found.running) return await ofRunning(context, found);
-  const ended = await endedState(context, found);
-  return ended === undefined ? await ofStopped(context, found) : of(ended);
-}
-
-function of({ state, timeline = EMPTY_TIMELINE }: EndedState): PaymentTimeline {
-  return { createdAt: state.createdAt, timeline };
-}
-
-function ofRecorded(found: RecordedPayment): ReadTimeline {
-  const { stopped, closedAt } = found.record;
-  return { ...of(recordedContent(found)), stoppedAt: stopped ? closedAt : undefined };
-}
-
-async function ofRunning(context: ReadContext, found: PaymentInTemporal): Promise<ReadTimeline> {
-  if (isDormant(found)) return of(await stateAtStart(context, found));
-  try {
-    return await askRunning(context, found, () => found.handle.query(timelineQuery));
-  } catch (error) {
-    if (error instanceof Unavailable && (await isUntaken(context, found))) {
-      return of(await stateAtStart(context, found));
-    }
-    throw error;
-  }
-}
-
-async function ofStopped(context: ReadContext, found: PaymentInTemporal): Promise<ReadTimeline> {
-  const stoppedAt = (found.description.closeTime ?? new Date(found.describedAt)).getTime();
-  try {
-    const timeline = await callTemporal(context.client, () => found.handle.query(timelineQuery, OF_ENDED));
-    return { ...timeline, stoppedAt };
-  } catch (error) {
-    if (!wasNeverBegun(error)) throw error;
-    return { ...of(await stateAtStart(context, found)), stoppedAt };
-  }
 }
