@@ -75,13 +75,18 @@ export class NoRecords extends ExpectedError {
   }
 }
 
-/** There is a record of the payment, and it can't be read. An operator has to do something about it. */
+/** There is the payment, or a record of it, and it can't be read. An operator has to do something about it. */
 export class RecordUnreadable extends ExpectedError {
   readonly kind = 'recordUnreadable';
 
-  constructor(readonly paymentId: PaymentId) {
+  /** @param cause for the log */
+  constructor(
+    readonly paymentId: PaymentId,
+    cause?: unknown,
+  ) {
     super(
       "There was such a payment, and it may have been paid, but its record can't be read. Don't pay it again: tell your operator.",
+      { cause },
     );
   }
 }

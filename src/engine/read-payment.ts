@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PaymentNotification } from '../payments/machine/notification.js';
+import type { PaymentId } from '../payments/words/payment-id.js';
 import type { Shutdown } from '../process/shutdown.js';
 import { inReviewUnlessFinal } from '../records/payment-record.js';
 import { type RunToRead, readEnd, readInput, readStart, readStopped } from '../records/read-run.js';
@@ -11,7 +12,8 @@ import {
   type PaymentResult,
   paymentQuery,
 } from '../workflows/messages.js';
-import { Unavailable } from './errors.js';
+import { UnreadableState } from '../workflows/schemas.js';
+import { RecordUnreadable, Unavailable } from './errors.js';
 import { type FoundPayment, findPayment, isDormant, type PaymentInTemporal, type ReadContext } from './find-payment.js';
 import { isOver, recordedContent } from './recorded-payments.js';
 import { callTemporal, hasEnded, queryTemporal, waitFor } from './temporal-calls.js';
@@ -78,7 +80,10 @@ export async function readPayment(
   }
   const { client } = context;
   const query = <T>(call: () => Promise<T>) => callTemporal(client, call, limitMs);
-  const left = await readStopped(client, runOf(found), (call) => callTemporal(client, call), query);
+  const left = await readable(
+    found.id,
+    readStopped(client, runOf(found), (call) => callTemporal(client, call), query),
+  );
   return stopped('stopped', left, found.description.closeTime?.getTime() ?? found.describedAt);
 }
 
@@ -112,12 +117,18 @@ export async function readEnded(
   found: FoundPayment,
 ): Promise<PaymentContent | undefined> {
   if (found.kind === 'recorded') return isOver(found.record) ? recordedContent(found) : undefined;
-  return await readEnd(found.handle, (call) => callTemporal(client, call));
+  return await readable(
+    found.id,
+    readEnd(found.handle, (call) => callTemporal(client, call)),
+  );
 }
 
-/** Reads what a payment's run was started with. @throws {Unavailable} */
+/** Reads what a payment's run was started with. @throws {Unavailable | RecordUnreadable} */
 export async function inputOf({ client }: ReadContext, found: PaymentInTemporal): Promise<PaymentInput> {
-  return await readInput(client, runOf(found), (call) => callTemporal(client, call));
+  return await readable(
+    found.id,
+    readInput(client, runOf(found), (call) => callTemporal(client, call)),
+  );
 }
 
 /** Queries a running payment once it has no pending workflow task, in which it couldn't answer. */
@@ -134,7 +145,17 @@ async function readRunning(context: ReadContext, found: PaymentInTemporal, limit
 }
 
 async function readAtStart({ client }: ReadContext, found: PaymentInTemporal): Promise<PaymentContent> {
-  return await readStart(client, runOf(found), (call) => callTemporal(client, call));
+  return await readable(
+    found.id,
+    readStart(client, runOf(found), (call) => callTemporal(client, call)),
+  );
+}
+
+/** Names the payment whose workflow has left what can't be read. @throws {RecordUnreadable} */
+async function readable<T>(id: PaymentId, content: Promise<T>): Promise<T> {
+  return await content.catch((error: unknown) => {
+    throw error instanceof UnreadableState ? new RecordUnreadable(id, error) : error;
+  });
 }
 
 /** Whether no worker has done anything for the payment's run yet. @throws {Unavailable} */

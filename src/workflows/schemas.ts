@@ -38,11 +38,18 @@ export type Read<T> =
   | { readonly kind: 'read'; readonly value: T }
   | { readonly kind: 'unreadable'; readonly problem: string };
 
-/** @throws {Error} when the value can't be read */
+/** A workflow has left something that this version can't read: it is damaged, or from a newer version. */
+export class UnreadableState extends Error {
+  constructor(problem: string) {
+    super(`what a workflow has left can't be read: ${problem}`);
+  }
+}
+
+/** @throws {UnreadableState} */
 export function mustRead<T>(reader: Reader<T>, value: unknown): T {
   const read = reader(value, 'it');
   if (read.kind === 'read') return read.value;
-  throw new Error(`what a workflow has kept can't be read: ${read.problem}`);
+  throw new UnreadableState(read.problem);
 }
 
 /** Hides a schema, since a worker freezes what modules export, and a schema of zod's changes when it is first used. */
