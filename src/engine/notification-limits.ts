@@ -1,4 +1,4 @@
-import { RateLimiterMemory } from 'rate-limiter-flexible';
+import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
 import { TooManyNotifications } from './errors.js';
 
 /**
@@ -18,6 +18,12 @@ export const MAX_KEPT = { ofPayment: 10, all: 60 } as const;
 
 const MINUTE_S = 60;
 
+/**
+ * Keys that a limit remembers. Whoever knows the webhook's address can invent as many as they like: beyond that, the
+ * one used longest ago is forgotten.
+ */
+const MAX_KEYS = 5_000;
+
 /** Limits on the provider's notifications; each process counts for itself. */
 export interface NotificationLimits {
   readonly hints: NotificationLimit;
@@ -36,8 +42,13 @@ export function createNotificationLimits(): NotificationLimits {
 /** Allows so many for each key within the minute that begins with the first. */
 export class NotificationLimit {
   readonly #limiter: RateLimiterMemory;
+  /** The one used last comes last. */
+  readonly #keys = new Set<string>();
 
-  constructor(max: number) {
+  constructor(
+    max: number,
+    private readonly maxKeys = MAX_KEYS,
+  ) {
     this.#limiter = new RateLimiterMemory({ points: max, duration: MINUTE_S });
   }
 
@@ -47,13 +58,13 @@ export class NotificationLimit {
    * @throws {TooManyNotifications} when none is left.
    */
   async pass(key: string): Promise<void> {
-    const { consumedPoints, msBeforeNext } = await this.#limiter.penalty(key);
+    const { consumedPoints, msBeforeNext } = await this.#count(key);
     if (consumedPoints > this.#limiter.points) throw new TooManyNotifications(msBeforeNext);
   }
 
   /** Takes one for a key, if any is left. */
   async take(key: string): Promise<boolean> {
-    const { consumedPoints } = await this.#limiter.penalty(key);
+    const { consumedPoints } = await this.#count(key);
     return consumedPoints <= this.#limiter.points;
   }
 
@@ -63,7 +74,17 @@ export class NotificationLimit {
 
   /** Gives back all that was taken for a key. */
   async forget(key: string): Promise<void> {
+    this.#keys.delete(key);
     await this.#limiter.delete(key);
+  }
+
+  async #count(key: string): Promise<RateLimiterRes> {
+    this.#keys.delete(key);
+    this.#keys.add(key);
+    const counted = this.#limiter.penalty(key);
+    const [oldest] = this.#keys;
+    if (this.#keys.size > this.maxKeys && oldest !== undefined) await this.forget(oldest);
+    return await counted;
   }
 }
 

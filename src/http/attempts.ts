@@ -16,6 +16,9 @@ const MAX_HELD = 50;
 /**
  * Limits wrong keys. A right one is let in, whatever others at its address have tried: many callers may share one.
  * Wrong ones are answered late once there were too many, so that nobody can try many.
+ *
+ * Each network with a wrong key is remembered for a minute, in half a kilobyte. Nobody can invent one: it takes a
+ * connection from there, so a flood fills the memory no faster than the process answers.
  */
 export class Attempts {
   readonly #wrong: RateLimiterMemory;

@@ -82,6 +82,29 @@ describe('the limit of hints', () => {
   });
 });
 
+describe('the memory of a limit', () => {
+  it('forgets the key used longest ago when there are too many', async () => {
+    const limit = new NotificationLimit(1, 2);
+    for (const key of ['a', 'b', 'a', 'c']) await limit.take(key);
+    expect(await limit.take('a')).toBe(false);
+    expect(await limit.take('b')).toBe(true);
+  });
+
+  it('holds 5,000 keys, however many a flood invents', async () => {
+    const limit = new NotificationLimit(1);
+    await takeAll(20_000, (index) => limit.take(`col_${index}`));
+    expect(jest.getTimerCount()).toBe(5_000);
+    expect([await limit.take('col_19999'), await limit.take('col_0')]).toEqual([false, true]);
+  });
+
+  it('lets a key pass again a minute after it was first used, though others were forgotten since', async () => {
+    const limit = new NotificationLimit(1, 2);
+    for (const key of ['a', 'b', 'c']) await limit.take(key);
+    jest.setSystemTime(MINUTE);
+    expect([await limit.take('b'), await limit.take('c')]).toEqual([true, true]);
+  });
+});
+
 describe('the limit of refused notifications that are kept', () => {
   const refused = (payment: string, transId = 'T1', status = 'FAILED') => ({ payment, transId, status });
 
