@@ -7,7 +7,7 @@ import { namedIn, type PaymentState, transIdOf } from '../../src/payments/words/
 import type { ProviderStatus } from '../../src/payments/words/transaction.js';
 import { deliveryViolations, type Violation } from './invariants.js';
 import { SEND_PATIENCE_MS, withNotifications, withReplies, withRequest } from './requests.js';
-import { checkJudged, checkReview, isOver, shownBy, transactionsIn } from './shown.js';
+import { cannotMoveMoney, checkJudged, checkReview, shownBy, transactionsIn } from './shown.js';
 import { type Book, type Provider, type Situation, transactionOf } from './situation.js';
 
 /** The book of a payment at its start. */
@@ -194,7 +194,7 @@ function withToAsk(
 }
 
 function isOutcome(payment: PaymentState, status: ProviderStatus | undefined): boolean {
-  return status === undefined || status === 'SUCCESSFUL' || isOver(payment, status);
+  return status === undefined || status === 'SUCCESSFUL' || cannotMoveMoney(payment, status);
 }
 
 /**

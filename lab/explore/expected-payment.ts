@@ -1,10 +1,5 @@
 import type { Beginning } from '../../src/payments/machine/beginning.js';
-import type {
-  DeliveryEvent,
-  NotificationEvent,
-  PaymentEvent,
-  RequestEvent,
-} from '../../src/payments/machine/events.js';
+import type { DeliveryEvent, HintEvent, PaymentEvent, RequestEvent } from '../../src/payments/machine/events.js';
 import { type Step, step } from '../../src/payments/machine/machine.js';
 import { hasGivenUp } from '../../src/payments/machine/notification.js';
 import type { Todo } from '../../src/payments/machine/plan.js';
@@ -16,11 +11,7 @@ import { amountPaidOf } from '../../src/payments/views/to-payment.js';
 import { isFinalPayment, type PaymentState, statusOf, transIdOf } from '../../src/payments/words/payment-state.js';
 import { type Act, activityAct, givenUpAfter, replyAct } from './workflow-commands.js';
 
-export type Message =
-  | RequestEvent
-  | NotificationEvent
-  | DeliveryEvent
-  | Extract<PaymentEvent, { readonly kind: 'named' }>;
+export type Message = RequestEvent | HintEvent | DeliveryEvent | Extract<PaymentEvent, { readonly kind: 'named' }>;
 
 const MESSAGES = [
   'notification',

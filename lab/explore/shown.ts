@@ -41,7 +41,7 @@ export function shownBy({ book, payment, provider }: Situation, event: PaymentEv
     const isOpen = book.final && book.isFailed && isUnsettled(payment.order, mayBeGiven, status);
     const isContradiction = isOpen || (transId === ownId && book.final && status !== book.status);
     // A decision that no money has moved goes with whatever will never move any.
-    const isSettled = book.final && book.isFailed && isOver(payment, status) && amount !== WRONG_AMOUNT;
+    const isSettled = book.final && book.isFailed && cannotMoveMoney(payment, status) && amount !== WRONG_AMOUNT;
     if (!isSettled && (known?.decided !== status || known.status !== status || known.isAside || isContradiction))
       isKnown = false;
     const isWrong = known?.isWrong === true || amount === WRONG_AMOUNT;
@@ -50,7 +50,7 @@ export function shownBy({ book, payment, provider }: Situation, event: PaymentEv
     if ((known !== undefined || transId !== ownId) && isNews(payment, transId === ownId, known, status)) news = true;
     // The outcome may go by an answer that didn't say whose it is.
     const wasPaid = known?.isPaid === true || (transId === ownId && book.status === 'SUCCESSFUL');
-    const isPaid = status === 'SUCCESSFUL' || (wasPaid && !isOver(payment, status));
+    const isPaid = status === 'SUCCESSFUL' || (wasPaid && !cannotMoveMoney(payment, status));
     const isSame = known?.status === status && known.isOpen === isOpen && known.isPaid === (isPaid || undefined);
     if (isSame && known.isWrong === isWrong && known.isAside === isAside) continue;
     const now: Shown = {
@@ -92,14 +92,14 @@ export function transactionsIn(event: PaymentEvent): readonly Transaction[] {
 }
 
 /** Whether a transaction with this status has moved no money, and never will. */
-export function isOver({ order }: Pick<PaymentState, 'order'>, status: ProviderStatus): boolean {
+export function cannotMoveMoney({ order }: Pick<PaymentState, 'order'>, status: ProviderStatus): boolean {
   return status === (order.kind === 'link' ? 'EXPIRED' : 'FAILED');
 }
 
 function isNews({ order }: PaymentState, isOwn: boolean, known: Shown | undefined, status: ProviderStatus): boolean {
   if (known === undefined) return status === 'SUCCESSFUL' || isUnsettled(order, false, status);
   // An old answer is no news.
-  const isOld = known.isPaid ? !isOver({ order }, status) : order.kind === 'link' && status === 'CREATED';
+  const isOld = known.isPaid ? !cannotMoveMoney({ order }, status) : order.kind === 'link' && status === 'CREATED';
   // A link that nobody has, and that nobody was seen to pay, is no evidence of anything.
   const isMoving = isOwn || isUnsettled(order, false, status) || isUnsettled(order, false, known.status);
   const isUntried = order.kind === 'link' && known.status === 'CREATED' && status === 'EXPIRED';

@@ -162,7 +162,7 @@ async function unlessShown(
 function ownFirst(paymentId: PaymentId, listed: readonly Transaction[]): readonly Transaction[] {
   const named = listed.filter((one) => ownerOf(paymentId, one) === 'payment');
   const disputed = listed.filter((one) => ownerOf(paymentId, one) === 'disputed');
-  const unnamed = listed.filter((one) => ownerOf(paymentId, one) === 'unsaid');
+  const unnamed = listed.filter((one) => ownerOf(paymentId, one) === 'unnamed');
   return [...named, ...disputed, ...unnamed].slice(0, MAX_LISTED).map(withoutLongTexts);
 }
 

@@ -55,10 +55,10 @@ export function age(at: string): string {
   return duration(Math.max(0, Date.now() - Date.parse(at)));
 }
 
-type Named = Pick<Payment, 'kind' | 'amount' | 'amountPaid'> & { readonly method?: Payment['method'] };
+type PaymentTitle = Pick<Payment, 'kind' | 'amount' | 'amountPaid'> & { readonly method?: Payment['method'] };
 
 /** A payment by its kind and amount, such as `Payout of 42,000 XAF`. */
-export function nameOf({ kind, method, ...payment }: Named): string {
+export function nameOf({ kind, method, ...payment }: PaymentTitle): string {
   const kinds = { link: 'Collection by link', direct: 'Direct collection' } as const;
   const name = kind === 'payout' ? 'Payout' : method === undefined ? 'Collection' : kinds[method];
   return `${name} of ${amountOf(payment)}`;

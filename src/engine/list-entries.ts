@@ -8,7 +8,7 @@ import type { ListedRun } from '../records/list-runs.js';
 import { type IndexedFields, inReviewUnlessFinal, type PaymentRecord } from '../records/payment-record.js';
 import { readMemo } from '../records/read-run.js';
 import type { Place } from './places.js';
-import { isOver } from './recorded-payments.js';
+import { isRecordFinal } from './recorded-payments.js';
 
 /** A payment of a list. */
 export interface Entry extends Place {
@@ -38,7 +38,7 @@ export async function toRunEntry(client: Client, run: ListedRun): Promise<RunEnt
 export function toEntry(record: PaymentRecord): Entry {
   const { id, merchant, indexed, content } = record;
   const { createdAt } = indexed;
-  const payment = content && (isOver(record) ? content.payment : inReviewUnlessFinal(content.payment));
+  const payment = content && (isRecordFinal(record) ? content.payment : inReviewUnlessFinal(content.payment));
   const summary = payment && {
     ...summarised(id, { ...payment, createdAt }, payment),
     ...recordedSummary(payment),

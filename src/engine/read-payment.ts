@@ -15,7 +15,7 @@ import {
 import { UnreadableState } from '../workflows/schemas.js';
 import { RecordUnreadable, Unavailable } from './errors.js';
 import { type FoundPayment, findPayment, isDormant, type PaymentInTemporal, type ReadContext } from './find-payment.js';
-import { isOver, recordedContent } from './recorded-payments.js';
+import { isRecordFinal, recordedContent } from './recorded-payments.js';
 import { callTemporal, hasEnded, queryTemporal, waitFor } from './temporal-calls.js';
 
 /** A payment with its state and timeline. */
@@ -116,7 +116,7 @@ export async function readEnded(
   { client }: Pick<ReadContext, 'client'>,
   found: FoundPayment,
 ): Promise<PaymentContent | undefined> {
-  if (found.kind === 'recorded') return isOver(found.record) ? recordedContent(found) : undefined;
+  if (found.kind === 'recorded') return isRecordFinal(found.record) ? recordedContent(found) : undefined;
   return await readable(
     found.id,
     readEnd(found.handle, (call) => callTemporal(client, call)),

@@ -68,7 +68,7 @@ export function recordedContent({ id, record: { content } }: RecordedPayment): R
 }
 
 /** Whether its workflow has come to its end. It was open when it was recorded if Temporal has lost it since. */
-export function isOver({ closedAt, stopped }: PaymentRecord): boolean {
+export function isRecordFinal({ closedAt, stopped }: PaymentRecord): boolean {
   return closedAt !== undefined && !stopped;
 }
 

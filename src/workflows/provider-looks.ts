@@ -1,4 +1,4 @@
-import { lookableAt, looked } from '../payments/machine/plan.js';
+import { lookAllowedAt, recordLook } from '../payments/machine/plan.js';
 import type { ListAnswer, StatusAnswer } from '../payments/words/outcome.js';
 import type { TransId } from '../payments/words/payment-id.js';
 import { type PaymentState, transIdOf } from '../payments/words/payment-state.js';
@@ -35,13 +35,13 @@ export class ProviderLooks {
   async answer(payment: PaymentState): Promise<PaymentState> {
     const waiting = this.#waiting.splice(0);
     const list = { answer: await this.#list(payment), at: Date.now() };
-    let after = looked(payment, list.answer, list.at);
+    let after = recordLook(payment, list.answer, list.at);
     const transId = transIdOf(after);
     let status = transId && this.#statusWithoutAsking(after, transId);
     if (transId !== undefined && status === undefined) {
       const answer = await this.#provider.askStatus(after.order, transId);
       status = { transId, answer, at: Date.now() };
-      after = looked(after, answer, status.at, transId);
+      after = recordLook(after, answer, status.at, transId);
       this.see(transId, answer);
     }
     for (const reply of waiting) reply({ list, status });
@@ -56,7 +56,7 @@ export class ProviderLooks {
   /** `undefined` when the provider may be asked now. */
   #statusWithoutAsking(payment: PaymentState, transId: TransId): ProviderView['status'] {
     const now = Date.now();
-    const retryAfterMs = lookableAt(payment, transId, now) - now;
+    const retryAfterMs = lookAllowedAt(payment, transId, now) - now;
     if (retryAfterMs <= 0) return undefined;
     if (this.#seen?.transId === transId) return this.#seen;
     return { transId, answer: { kind: 'throttled', retryAfterMs, isOurs: true }, at: now };

@@ -6,10 +6,10 @@ import type { Transaction } from '../words/transaction.js';
 import { knownDifference } from './evidence.js';
 import { applyTransaction } from './following.js';
 import {
+  cannotMoveMoney,
   hasBeenPaid,
   isOfPayment,
   isOpen,
-  isOver,
   markPossiblyDouble,
   whyNotEnded,
   whyPaid,
@@ -20,8 +20,8 @@ import { findOwn } from './matching.js';
 import { ENDED_ONCE, overrulable, withTransactionAmount } from './objections.js';
 import { type Change, type Refusal, refuse, resolutionRefused } from './replies.js';
 import { onListed } from './searching.js';
-import { objectionToOne } from './second-person.js';
-import { aboutToSend, end, follow, inPhase, noteOther, withoutUnnamed } from './transitions.js';
+import { objectionToSinglePerson } from './second-person.js';
+import { aboutToSend, addOtherTransaction, inPhase, toEnded, toFollowing, withoutUnidentified } from './transitions.js';
 
 /** Refuses the decision; the review stays as it was. */
 export function refuseDecision(
@@ -36,7 +36,7 @@ export function refuseDecision(
 }
 
 /** Refuses the decision, and keeps what the provider has shown meanwhile: a further transaction begins a new review. */
-export function refuseNoting(
+export function refuseAndRecordTransactions(
   payment: PaymentState,
   deciding: Deciding,
   objection: string | Refusal,
@@ -55,7 +55,7 @@ export function refuseNoting(
     return { payment: onListed(before, inquiry, { kind: 'listed', transactions: own }, now), replies };
   }
   const others = own.filter(({ transId }) => transId !== ownId);
-  return { payment: others.reduce((known, other) => noteOther(known, other, now), before), replies };
+  return { payment: others.reduce((known, other) => addOtherTransaction(known, other, now), before), replies };
 }
 
 /** Returns the transaction if it is this payment's; otherwise nothing. */
@@ -68,7 +68,7 @@ export function ownOf(payment: PaymentState, transaction: Transaction): Transact
  *
  * @param heard what the provider has said of others that stood in its way; missing when it wasn't asked
  */
-export function match(
+export function carryOutMatch(
   payment: PaymentState,
   deciding: Deciding,
   transaction: Transaction,
@@ -87,15 +87,15 @@ export function match(
   }
   const objection = objectionToTransaction(payment, deciding.resolution, transaction, wrong);
   if (objection !== undefined) {
-    return refuseNoting(payment, deciding, objection, ownOf(payment, transaction), now);
+    return refuseAndRecordTransactions(payment, deciding, objection, ownOf(payment, transaction), now);
   }
   const tolerant = wrong === undefined ? payment : { ...payment, acceptedDifference: wrong };
   // The list may not have been read since the request. It is read at the end, in case the payment was accepted twice.
   const isUnread = deciding.review.inquiry?.kind === 'searching';
   const doubtful = isUnread ? markPossiblyDouble(tolerant) : tolerant;
   const others = (heard ?? []).reduce(withTransaction, withAbandoned(doubtful, transId));
-  const known = follow(markDecided(others), { transId }, now);
-  const open = isOver(payment, transaction.status) ? known.others.filter((one) => isOpen(known, one)) : [];
+  const known = toFollowing(markDecided(others), { transId }, now);
+  const open = cannotMoveMoney(payment, transaction.status) ? known.others.filter((one) => isOpen(known, one)) : [];
   const seen = [...ownOf(payment, transaction), ...(heard ?? [])];
   if (isNonEmpty(open)) {
     // What was heard of the others may be out of date, and nobody else asks about them while a review is held.
@@ -106,7 +106,7 @@ export function match(
         payment: inPhase(payment, { ...deciding, step: { kind: 'others', transaction, open: ids, heard: [] } }),
       };
     }
-    return refuseNoting(payment, deciding, whyNotEnded(transId, transaction.status, open[0]), seen, now);
+    return refuseAndRecordTransactions(payment, deciding, whyNotEnded(transId, transaction.status, open[0]), seen, now);
   }
   return carryOut(payment, deciding, applyTransaction(known, transaction, now), seen, now);
 }
@@ -142,7 +142,7 @@ const MATCH_ANYWAY = '; match it anyway';
  * `force`, if the provider has ever shown a transaction as SUCCESSFUL. A difference that the operator has seen doesn't
  * begin another review; a transaction that can still move money does, as soon as the provider shows it again.
  */
-export function fail(
+export function carryOutFail(
   payment: PaymentState,
   deciding: Deciding,
   own: readonly Transaction[],
@@ -150,10 +150,10 @@ export function fail(
   now: number,
 ): Change {
   const ownId = transIdOf(payment);
-  const unheard = isUnanswered && !own.some(({ transId }) => transId === ownId) ? ownId : undefined;
+  const unanswered = isUnanswered && !own.some(({ transId }) => transId === ownId) ? ownId : undefined;
   const moved =
     payment.others.find(({ status }) => status === 'SUCCESSFUL')?.transId ??
-    (unheard && hasBeenPaid(payment, unheard) ? unheard : undefined);
+    (unanswered && hasBeenPaid(payment, unanswered) ? unanswered : undefined);
   if (moved !== undefined) {
     return refuseDecision(payment, deciding, `${whyPaid(payment, moved)}: match it`);
   }
@@ -172,9 +172,9 @@ export function fail(
   const { by, approval } = resolvedBy(deciding, now);
   const reason = `decided by ${approval === undefined ? by : `${by} and ${approval.by}`}: no money has moved`;
   const hidden = payment.others.filter((other) => isHidden(payment, other, own)).map(({ transId }) => transId);
-  const outstanding = unheard === undefined ? hidden : [unheard, ...hidden];
+  const outstanding = unanswered === undefined ? hidden : [unanswered, ...hidden];
   const outcome = { status: 'FAILED', failureCode: 'decided_by_operator', reason } as const;
-  return carryOut(payment, deciding, end(doubtful, outcome, now, outstanding), own, now);
+  return carryOut(payment, deciding, toEnded(doubtful, outcome, now, outstanding), own, now);
 }
 
 /** Whether a further transaction that isn't over is missing from the list. */
@@ -183,11 +183,11 @@ export function isHidden(
   { transId, status }: OtherTransaction,
   own: readonly Transaction[],
 ): boolean {
-  return !isOver(payment, status) && !own.some((one) => one.transId === transId);
+  return !cannotMoveMoney(payment, status) && !own.some((one) => one.transId === transId);
 }
 
 /** Sends the payment once more. */
-export function resend(payment: PaymentState, deciding: Deciding, now: number): Change {
+export function carryOutResend(payment: PaymentState, deciding: Deciding, now: number): Change {
   const { inquiry } = deciding.review;
   if (inquiry?.kind !== 'searching') {
     return refuseDecision(payment, deciding, ENDED_ONCE);
@@ -208,10 +208,10 @@ function carryOut(
   seen: readonly Transaction[],
   now: number,
 ): Change {
-  const objection = objectionToOne(payment, deciding);
-  if (objection !== undefined) return refuseNoting(payment, deciding, objection, seen, now);
+  const objection = objectionToSinglePerson(payment, deciding);
+  if (objection !== undefined) return refuseAndRecordTransactions(payment, deciding, objection, seen, now);
   return {
-    payment: { ...withoutUnnamed(decided), resolved: resolvedBy(deciding, now) },
+    payment: { ...withoutUnidentified(decided), resolved: resolvedBy(deciding, now) },
     replies: [{ request: deciding.request, kind: 'done' }],
   };
 }

@@ -1,12 +1,12 @@
 import { isFinal } from '../words/order.js';
 import type { StatusAnswer } from '../words/outcome.js';
 import type { TransId } from '../words/payment-id.js';
-import { type Claim, isKnown, type PaymentState, transIdOf } from '../words/payment-state.js';
+import { type Claim, isKnownTransaction, type PaymentState, transIdOf } from '../words/payment-state.js';
 import { type Ended, inquiryOf } from '../words/phase.js';
 import type { ProviderStatus, Transaction } from '../words/transaction.js';
 import { askAgain } from './deciding.js';
 import { reviewIfContradicted, withOutstanding } from './ended.js';
-import type { NotificationEvent } from './events.js';
+import type { HintEvent } from './events.js';
 import { knownDifference } from './evidence.js';
 import { applyTransaction } from './following.js';
 import {
@@ -21,14 +21,14 @@ import { ownerOf } from './matching.js';
 import { CONFIRM_PAUSES_MS, ownClaimedPaid, paidClaimUntil, withPaidClaim } from './paid-claims.js';
 import { backoff } from './polling.js';
 import {
+  addOtherTransaction,
   askSoon,
   checksFrom,
-  follow,
   holdForReview,
   inPhase,
-  noteOther,
+  toFollowing,
   withInquiry,
-  withoutUnnamed,
+  withoutUnidentified,
 } from './transitions.js';
 
 /** The most claims that wait to be asked about, however many notifications are forged. */
@@ -55,9 +55,9 @@ const MAX_UNCONFIRMED = 5;
  * forward; once there is an outcome, the provider is only asked if the notification contradicts it. If it is about
  * another transaction, the provider is asked about that, because it may be this payment's.
  */
-export function onNotification(
+export function recordHint(
   payment: PaymentState,
-  { transId, status }: Pick<NotificationEvent, 'transId' | 'status'>,
+  { transId, status }: Pick<HintEvent, 'transId' | 'status'>,
   now: number,
 ): PaymentState {
   const known = status === 'SUCCESSFUL' ? notePaidClaim(payment, transId, now) : payment;
@@ -75,12 +75,12 @@ export function onNotification(
 /** Notes that a notification calls a transaction SUCCESSFUL. A link that is about to be expired is looked at again. */
 function notePaidClaim(payment: PaymentState, transId: TransId, now: number): PaymentState {
   if (hasBeenPaid(payment, transId)) return payment;
-  const noted = withPaidClaim(payment, transId, now);
+  const updated = withPaidClaim(payment, transId, now);
   // What was said before puts nothing off again.
-  if (noted === payment) return payment;
-  const { phase } = noted;
+  if (updated === payment) return payment;
+  const { phase } = updated;
   const isExpiring = phase.kind === 'deciding' && phase.step.kind === 'expire';
-  const decided = isExpiring ? askAgain(noted, phase) : noted;
+  const decided = isExpiring ? askAgain(updated, phase) : updated;
   const inquiry = inquiryOf(phase);
   if (inquiry?.kind === 'closing' && inquiry.next === 'expire')
     return withInquiry(decided, { ...inquiry, next: 'look' });
@@ -126,7 +126,9 @@ function addClaim(payment: PaymentState, transId: TransId, now: number, unknown 
   const reportedPaid = ownClaimedPaid(payment, now);
   const doubtful =
     claims.open.find((claim) => claim.unknown > 0 && !reportedPaid.includes(claim.transId)) ??
-    (isKnown(payment, transId) ? claims.open.find((claim) => !isKnown(payment, claim.transId)) : undefined);
+    (isKnownTransaction(payment, transId)
+      ? claims.open.find((claim) => !isKnownTransaction(payment, claim.transId))
+      : undefined);
   if (doubtful === undefined) return leaveToList(payment, transId, now);
   const kept = leaveToList(payment, doubtful.transId, now);
   return withOpen(kept, [...claims.open.filter((claim) => claim !== doubtful), added]);
@@ -136,7 +138,7 @@ function addClaim(payment: PaymentState, transId: TransId, now: number, unknown 
  * Remembers a notification that says that the payment has a transaction, of which nothing is known. An ended payment
  * has its list read soon, unless that goes with its outcome.
  */
-export function withUnnamed(payment: PaymentState, status: ProviderStatus | undefined, now: number): PaymentState {
+export function withUnidentified(payment: PaymentState, status: ProviderStatus | undefined, now: number): PaymentState {
   const { phase, claims } = payment;
   const known: PaymentState = { ...payment, claims: { ...claims, isNamed: true } };
   if (phase.kind !== 'ended') return markPossiblyDouble(known);
@@ -151,7 +153,7 @@ export function dropShownClaims(payment: PaymentState, shown: readonly Transacti
     shown.some(({ transId, status }) => transId === reported && status === 'SUCCESSFUL');
   const unconfirmed = claims.unconfirmed.filter((named) => !isShown(named));
   const paid = claims.paid?.filter(({ transId }) => !isPaid(transId));
-  const known = shown.some((one) => isOfPayment(payment, one)) ? withoutUnnamed(payment) : payment;
+  const known = shown.some((one) => isOfPayment(payment, one)) ? withoutUnidentified(payment) : payment;
   return { ...known, claims: { ...known.claims, unconfirmed, paid } };
 }
 
@@ -188,8 +190,8 @@ export function onClaimStatus(
       const next = nextQuestion(claim, now);
       const again = withOpen(asked, [...others, ...next]);
       // Whose it is, the list may say.
-      if (owner === 'unsaid' && next.length === 0) return giveUpClaim(again, transId, now);
-      if (owner === 'unsaid' || agrees(payment, answer.transaction, now)) return again;
+      if (owner === 'unnamed' && next.length === 0) return giveUpClaim(again, transId, now);
+      if (owner === 'unnamed' || agrees(payment, answer.transaction, now)) return again;
       const isBehind = paidClaimUntil(payment, transId, now) !== undefined;
       return applyConfirmed(isBehind ? again : withOpen(asked, others), answer.transaction, now);
     }
@@ -235,7 +237,7 @@ function applyConfirmed(payment: PaymentState, transaction: Transaction, now: nu
   );
   return isOnly && isSearched(payment)
     ? followClaimed(payment, transaction, now)
-    : noteOther(payment, transaction, now);
+    : addOtherTransaction(payment, transaction, now);
 }
 
 /** Whether the provider's answers can change the payment without an operator's decision. */
@@ -257,7 +259,7 @@ function followClaimed(payment: PaymentState, transaction: Transaction, now: num
   const wrong = knownDifference(payment, transId)?.words;
   if (wrong !== undefined) return holdForReview(withPossibleDoubles(payment, [transaction]), wrong, now);
   // The list may not have been read. It is read at the end, in case the request was accepted twice.
-  return applyTransaction(follow(markPossiblyDouble(payment), { transId }, now), transaction, now);
+  return applyTransaction(toFollowing(markPossiblyDouble(payment), { transId }, now), transaction, now);
 }
 
 /**
@@ -275,7 +277,7 @@ function giveUpClaim(payment: PaymentState, transId: TransId, now: number): Paym
 
 /** Requires the provider to speak of a transaction that it has shown before: its list may leave that out. */
 function requireAnswer(payment: PaymentState, ended: Ended, transId: TransId): PaymentState {
-  return inPhase(payment, isKnown(payment, transId) ? withOutstanding(ended, transId) : ended);
+  return inPhase(payment, isKnownTransaction(payment, transId) ? withOutstanding(ended, transId) : ended);
 }
 
 /**

@@ -11,19 +11,27 @@ import {
 import { type Deciding, type DecisionStep, isNonEmpty, type Review } from '../words/phase.js';
 import { isoTime } from '../words/time.js';
 import type { Transaction } from '../words/transaction.js';
-import { fail, isHidden, match, ownOf, refuseDecision, refuseNoting, resend } from './carrying-out.js';
+import {
+  carryOutFail,
+  carryOutMatch,
+  carryOutResend,
+  isHidden,
+  ownOf,
+  refuseAndRecordTransactions,
+  refuseDecision,
+} from './carrying-out.js';
 import { withOutstanding } from './ended.js';
 import { knownDifference } from './evidence.js';
 import {
+  cannotMoveMoney,
   hasBeenPaid,
-  isOver,
   markPossiblyDouble,
   mayBePaid,
   whyPaid,
   withPossibleDoubles,
 } from './known-transactions.js';
 import { findOwn, mayBeOwn, ownAmong } from './matching.js';
-import { namedForDecision, objectionToNews, overrulable } from './objections.js';
+import { namedForDecision, objectionToNewEvidence, overrulable } from './objections.js';
 import { claimedPaid, paidClaimUntil } from './paid-claims.js';
 import type { Change } from './replies.js';
 import { isProposal, propose } from './second-person.js';
@@ -82,17 +90,17 @@ export function onStatusWhileDeciding(
   answer: StatusAnswer,
   now: number,
 ): Change {
-  const news = objectionToNews(payment, deciding, now);
+  const news = objectionToNewEvidence(payment, deciding, now);
   if (news !== undefined) {
     const seen = answer.kind === 'found' ? ownOf(payment, answer.transaction) : [];
-    return refuseNoting(payment, deciding, news, seen, now);
+    return refuseAndRecordTransactions(payment, deciding, news, seen, now);
   }
   if (answer.kind !== 'found') return withoutStatus(payment, deciding, transId, answer, now);
   const { transaction } = answer;
   const { status } = transaction;
-  if (deciding.resolution.decision.action === 'match') return match(payment, deciding, transaction, now);
+  if (deciding.resolution.decision.action === 'match') return carryOutMatch(payment, deciding, transaction, now);
   if (!mayBeOwn(payment.order, transaction)) return onAnothers(payment, deciding, transId);
-  if (isOver(payment, status)) return goOn(payment, deciding, { kind: 'list' });
+  if (cannotMoveMoney(payment, status)) return goOn(payment, deciding, { kind: 'list' });
   if (status === 'SUCCESSFUL' || payment.order.kind !== 'link') {
     return refuseDecision(payment, deciding, `the provider says that ${transId} is ${status}`);
   }
@@ -133,7 +141,7 @@ function withoutStatus(
   if (decision.action === 'fail') return goOn(payment, deciding, { kind: 'list', isUnanswered: true });
   const amount = otherAmountOf(payment, transId);
   const shown = { transId, status: 'SUCCESSFUL', ...(amount !== undefined && { amount }) } as const;
-  const matched = match(markPossiblyDouble(payment), deciding, shown, now);
+  const matched = carryOutMatch(markPossiblyDouble(payment), deciding, shown, now);
   const { phase } = matched.payment;
   // The payment ends by an earlier status: the provider still has to speak of the transaction.
   return phase.kind === 'ended'
@@ -150,12 +158,12 @@ export function onOtherWhileDeciding(
   now: number,
 ): Change {
   const heard = answer.kind === 'found' ? [...step.heard, answer.transaction] : step.heard;
-  const news = objectionToNews(payment, deciding, now);
-  if (news !== undefined) return refuseNoting(payment, deciding, news, heard, now);
+  const news = objectionToNewEvidence(payment, deciding, now);
+  if (news !== undefined) return refuseAndRecordTransactions(payment, deciding, news, heard, now);
   const open = step.open.slice(1);
   return isNonEmpty(open)
     ? goOn(payment, deciding, { ...step, open, heard })
-    : match(payment, deciding, step.transaction, now, heard);
+    : carryOutMatch(payment, deciding, step.transaction, now, heard);
 }
 
 /** Goes on with a `fail` or a `resend` after the answer to the look-up in the provider's list. */
@@ -167,8 +175,8 @@ export function onListedWhileDeciding(
   now: number,
 ): Change {
   const own = answer.kind === 'listed' ? ownAmong(payment.order, answer.transactions) : [];
-  const news = objectionToNews(payment, deciding, now);
-  if (news !== undefined) return refuseNoting(payment, deciding, news, own, now);
+  const news = objectionToNewEvidence(payment, deciding, now);
+  if (news !== undefined) return refuseAndRecordTransactions(payment, deciding, news, own, now);
   const isResend = deciding.resolution.decision.action === 'resend';
   if (answer.kind === 'listed') {
     return isResend
@@ -193,20 +201,20 @@ function resendUnlessListed(
   const known = shownBefore(payment);
   if (finding.kind === 'absent') {
     return known === undefined
-      ? resend(payment, deciding, now)
+      ? carryOutResend(payment, deciding, now)
       : refuseDecision(payment, deciding, `${whyMissing(known)}, or match it`);
   }
   const words =
     finding.kind === 'found'
       ? `the provider shows ${finding.transaction.transId} (${finding.transaction.status}) for this payment: match it`
       : finding.reason;
-  return refuseNoting(payment, deciding, words, ownAmong(payment.order, transactions), now);
+  return refuseAndRecordTransactions(payment, deciding, words, ownAmong(payment.order, transactions), now);
 }
 
 /** Finds a transaction that the provider has shown: nothing is sent beside it. A link that has ended doesn't count. */
 function shownBefore(payment: PaymentState): OtherTransaction | undefined {
   const { others, order } = payment;
-  return others.find(({ status }) => order.kind !== 'link' || !isOver(payment, status));
+  return others.find(({ status }) => order.kind !== 'link' || !cannotMoveMoney(payment, status));
 }
 
 /**
@@ -224,7 +232,7 @@ function resendUnlisted(payment: PaymentState, deciding: Deciding, message: stri
   const words = `the provider refuses to list the payment (${message}), so it isn't known whether it has a transaction: look in its portal`;
   if (now < from) return refuseDecision(payment, deciding, `${words}, and decide after ${isoTime(from)}`);
   return overrules(resolution.force, 'no_answer')
-    ? resend(payment, deciding, now)
+    ? carryOutResend(payment, deciding, now)
     : refuseDecision(payment, deciding, overrulable(words, resolution, 'no_answer'));
 }
 
@@ -254,9 +262,9 @@ function failUnlessListed(
   const disputed = payment.differences?.find(({ field }) => field === 'names');
   if (disputed !== undefined && !overrules(resolution.force, 'different_transaction')) {
     const objection = overrulable(disputed.words, resolution, 'different_transaction');
-    return refuseNoting(payment, deciding, objection, own, now);
+    return refuseAndRecordTransactions(payment, deciding, objection, own, now);
   }
-  const moving = own.filter(({ status }) => !isOver(payment, status));
+  const moving = own.filter(({ status }) => !cannotMoveMoney(payment, status));
   const isShownPaid = moving.some(({ status }) => status === 'SUCCESSFUL');
   const ids = moving.map(({ transId }) => transId);
   const alive = [...new Set(step.alive === undefined ? ids : [step.alive, ...ids])];
@@ -269,12 +277,12 @@ function failUnlessListed(
       reported === undefined || isShownPaid
         ? `the provider shows ${shown || alive.join(', ')} for this payment`
         : `${whyPaid(payment, reported)}; try again in a few minutes`;
-    return refuseNoting(payment, deciding, words, own, now);
+    return refuseAndRecordTransactions(payment, deciding, words, own, now);
   }
   // The list may not be there to be read again afterwards.
   const others = moving.filter(({ transId }) => transId !== transIdOf(payment));
-  const noted = others.length === 0 ? payment : withPossibleDoubles(payment, others);
-  return goOn(noted, { ...deciding, moving: [...deciding.moving, ...alive] }, { kind: 'expire', alive });
+  const updated = others.length === 0 ? payment : withPossibleDoubles(payment, others);
+  return goOn(updated, { ...deciding, moving: [...deciding.moving, ...alive] }, { kind: 'expire', alive });
 }
 
 /** Fails the payment, unless the list leaves out what could still move money when last heard of. */
@@ -293,7 +301,7 @@ function failUnlessHidden(
   }
   const hidden = payment.others.filter((other) => isHidden(payment, other, own));
   return hidden.length === 0 || overrules(resolution.force, 'missing_transaction')
-    ? fail(payment, deciding, own, isUnanswered === true, now)
+    ? carryOutFail(payment, deciding, own, isUnanswered === true, now)
     : refuseDecision(
         payment,
         deciding,
@@ -305,7 +313,7 @@ function failUnlessHidden(
 function hasEnded(payment: PaymentState, transId: TransId, own: readonly Transaction[]): boolean {
   const known = [...own, ...payment.others, ...(payment.lastShown ? [payment.lastShown] : [])];
   const last = known.find((one) => one.transId === transId);
-  return last !== undefined && isOver(payment, last.status);
+  return last !== undefined && cannotMoveMoney(payment, last.status);
 }
 
 function whyMissing({ transId, status }: OtherTransaction): string {
@@ -330,6 +338,6 @@ export function putOff(payment: PaymentState, deciding: Deciding, now: number): 
   const words = 'the payment is being handed over to a new run; try again';
   const { step } = deciding;
   return step.kind === 'others'
-    ? refuseNoting(payment, deciding, words, [...ownOf(payment, step.transaction), ...step.heard], now)
+    ? refuseAndRecordTransactions(payment, deciding, words, [...ownOf(payment, step.transaction), ...step.heard], now)
     : refuseDecision(payment, deciding, words);
 }

@@ -4,10 +4,10 @@ import type { TransId } from '../words/payment-id.js';
 import { namedIn, type PaymentState, transIdOf } from '../words/payment-state.js';
 import type { Check, Ended } from '../words/phase.js';
 import type { Transaction } from '../words/transaction.js';
-import { isOpen, isOver, withShown } from './known-transactions.js';
+import { cannotMoveMoney, isOpen, withShown } from './known-transactions.js';
 import { disagreement, mayBeOwn, ownAmong } from './matching.js';
 import { backoff, pauseAfter } from './polling.js';
-import { holdForReview, inPhase, noteOther } from './transitions.js';
+import { addOtherTransaction, holdForReview, inPhase } from './transitions.js';
 
 /** First and longest pause before an unanswered check is repeated, in ms. */
 const CHECK_AGAIN_MS = 60_000;
@@ -118,8 +118,8 @@ function isFailedByOperator(ended: Ended): boolean {
 
 function openQuestion(ended: Ended, open: readonly TransId[]): string {
   if (open.length === 0) return "it couldn't be checked whether the payment has more than one transaction";
-  const unsaid = `the provider hasn't said what became of ${open.join(', ')}`;
-  return isFailedByOperator(ended) ? `${DECIDED}, but ${unsaid}` : unsaid;
+  const unanswered = `the provider hasn't said what became of ${open.join(', ')}`;
+  return isFailedByOperator(ended) ? `${DECIDED}, but ${unanswered}` : unanswered;
 }
 
 /** Adds a transaction of which the provider has to speak yet. */
@@ -139,7 +139,7 @@ function sorted(checks: readonly Check[]): Check[] {
 
 function compare(payment: PaymentState, ended: Ended, transaction: Transaction, now: number): PaymentState {
   if (transaction.transId === ended.transId) return reviewIfContradicted(payment, ended, transaction, now);
-  return noteOther(payment, transaction, now);
+  return addOtherTransaction(payment, transaction, now);
 }
 
 /** Puts an ended payment under review if its transaction contradicts the outcome; otherwise returns it unchanged. */
@@ -157,7 +157,7 @@ export function reviewIfContradicted(
   const status = withShown(payment, transId, transaction.status).lastShown?.status ?? transaction.status;
   const isDecided = isFailedByOperator(ended);
   // Had the provider said so before, the decision would have been refused.
-  if (isDecided && status !== 'SUCCESSFUL' && !isOver(payment, status)) {
+  if (isDecided && status !== 'SUCCESSFUL' && !cannotMoveMoney(payment, status)) {
     const open =
       payment.order.kind === 'link'
         ? `its link ${transId} can still be paid`
@@ -165,7 +165,7 @@ export function reviewIfContradicted(
     return holdForReview(payment, `${DECIDED}, but ${open}`, now);
   }
   // A link that was expired for the decision has moved no money: EXPIRED goes with FAILED.
-  if (isDecided && isOver(payment, status)) return payment;
+  if (isDecided && cannotMoveMoney(payment, status)) return payment;
   if (status === ended.status || !isFinal(payment.order, status)) return payment;
   const words = `the payment ended as ${ended.status}, and the provider now says that ${transId} is ${status}`;
   return holdForReview(payment, words, now);

@@ -12,7 +12,7 @@ export type PaymentEvent =
   | { readonly kind: 'time' }
   /** This run ends, and another continues the payment: requests that wait are answered now. */
   | { readonly kind: 'handOver' }
-  | NotificationEvent
+  | HintEvent
   /** The provider has notified of the payment, and hasn't said of which transaction. */
   | { readonly kind: 'named'; readonly status?: ProviderStatus | undefined }
   | AnswerEvent
@@ -20,7 +20,7 @@ export type PaymentEvent =
   | DeliveryEvent;
 
 /** The provider's notification. It proves nothing; it is only a reason to ask the provider. */
-export interface NotificationEvent {
+export interface HintEvent {
   readonly kind: 'notification';
   readonly transId: TransId;
   /** Missing when it doesn't say, or not in the provider's words. */

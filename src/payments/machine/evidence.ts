@@ -1,14 +1,14 @@
 import { matchedTransId } from '../words/decision.js';
 import type { TransId } from '../words/payment-id.js';
 import {
-  isKnown,
+  isKnownTransaction,
   type KnownDifference,
   namedIn,
   type PaymentState,
   reviewOf,
   transIdOf,
 } from '../words/payment-state.js';
-import { type Named, UNNAMED } from '../words/phase.js';
+import { type TransactionMention, UNNAMED } from '../words/phase.js';
 import type { Transaction } from '../words/transaction.js';
 import { withPossibleDoubles } from './known-transactions.js';
 import { differenceOf, disagreement, isDisputed, ownAmong } from './matching.js';
@@ -27,17 +27,17 @@ const MAX_DIFFERENCES = 20;
  * an earlier one has said in it.
  */
 export function withDifferences(payment: PaymentState, shown: readonly Transaction[]): PaymentState {
-  return shown.filter((one) => isLookedAt(payment, one)).reduce(withDifference, payment);
+  return shown.filter((one) => mayKeepDifference(payment, one)).reduce(withDifference, payment);
 }
 
 /**
  * Whether differences of a transaction are kept: it is the payment's, or a decision names it. A forged notification
  * could name any other.
  */
-function isLookedAt(payment: PaymentState, { transId, externalId, userId }: Transaction): boolean {
+function mayKeepDifference(payment: PaymentState, { transId, externalId, userId }: Transaction): boolean {
   const { phase, order } = payment;
   const isDecided = phase.kind === 'deciding' && matchedTransId(phase.resolution.decision) === transId;
-  return isDecided || isKnown(payment, transId) || externalId === order.id || userId === order.id;
+  return isDecided || isKnownTransaction(payment, transId) || externalId === order.id || userId === order.id;
 }
 
 function withDifference(payment: PaymentState, transaction: Transaction): PaymentState {
@@ -82,10 +82,10 @@ export function withDisputes(
   const why = disagreement(after.order, disputed) ?? '';
   const ownId = transIdOf(after);
   const others = ownAmong(after.order, shown).filter(({ transId }) => transId !== ownId);
-  const noted = withPossibleDoubles(after, others);
+  const updated = withPossibleDoubles(after, others);
   return phase.kind === 'deciding'
-    ? inPhase(noted, { ...phase, review: { ...phase.review, held: true, why } })
-    : holdForReview(noted, why, now);
+    ? inPhase(updated, { ...phase, review: { ...phase.review, held: true, why } })
+    : holdForReview(updated, why, now);
 }
 
 /** Gives a review another number once its evidence has changed. What one of two people has decided on it is void. */
@@ -104,7 +104,8 @@ export function renumbered(before: PaymentState, after: PaymentState): PaymentSt
 /** Whether the provider has shown something else, or a notification has named a transaction that nobody knew of. */
 function isNewEvidence(before: PaymentState, after: PaymentState): boolean {
   const named = namedIn(before);
-  const isNew = (one: Named) => !named.includes(one) && (one === UNNAMED || !isKnown(before, one));
+  const isNew = (one: TransactionMention) =>
+    !named.includes(one) && (one === UNNAMED || !isKnownTransaction(before, one));
   return shownText(before) !== shownText(after) || namedIn(after).some(isNew);
 }
 

@@ -15,7 +15,7 @@ import { hasBeenPaid, mayBePaid, openOther, whyNotEnded } from './known-transact
 import { disagreement } from './matching.js';
 import { paidClaimUntil } from './paid-claims.js';
 import { recordPoll, retryDelay } from './polling.js';
-import { end, holdForReview, review, verify, withInquiry } from './transitions.js';
+import { holdForReview, toEnded, toReview, toVerifying, withInquiry } from './transitions.js';
 
 /** How long a payment may stay undecided before a person is asked, in ms: a day. */
 const UNDECIDED_AFTER_MS = DAY_MS;
@@ -99,10 +99,10 @@ export function applyTransaction(payment: PaymentState, transaction: Transaction
     const isHinted = namedIn(payment).length > 0 || paidClaimUntil(payment, transId, now) !== undefined;
     const mayBeDouble = payment.sends.mayBeDouble || isHinted;
     const isSure = outcome.status === 'SUCCESSFUL' || !mayBeDouble;
-    if (isSure || of === undefined) return end(known, outcome, now);
+    if (isSure || of === undefined) return toEnded(known, outcome, now);
     // Why it has failed is told with the failure, and no sooner.
     const facts = { ...known.facts, reason: payment.facts.reason };
-    return verify({ ...known, facts }, of, outcome, now);
+    return toVerifying({ ...known, facts }, of, outcome, now);
   }
   return withStatus(known, status);
 }
@@ -172,5 +172,5 @@ function reviewIfUndecided(payment: PaymentState, now: number): PaymentState {
     facts.expiresAt === undefined
       ? `the provider has given no outcome of ${of.transId} for a day: it was ${of.status} when last heard of`
       : `the link ${of.transId} should have ended a day ago: it was ${of.status} when last heard of`;
-  return review(payment, { why, held: false, inquiry: phase }, now);
+  return toReview(payment, { why, held: false, inquiry: phase }, now);
 }

@@ -1,6 +1,6 @@
 import { isFinal } from '../words/order.js';
 import type { TransId } from '../words/payment-id.js';
-import { isKnown, type OtherTransaction, type PaymentState } from '../words/payment-state.js';
+import { isKnownTransaction, type OtherTransaction, type PaymentState } from '../words/payment-state.js';
 import type { ProviderStatus, Transaction } from '../words/transaction.js';
 import { ownerOf } from './matching.js';
 import { paidClaimUntil } from './paid-claims.js';
@@ -15,7 +15,7 @@ export function markPossiblyDouble(payment: PaymentState): PaymentState {
 
 /** Whether a transaction is this payment's: the provider says so, or has done so before. */
 export function isOfPayment(payment: PaymentState, transaction: Transaction): boolean {
-  return isKnown(payment, transaction.transId) || ownerOf(payment.order.id, transaction) === 'payment';
+  return isKnownTransaction(payment, transaction.transId) || ownerOf(payment.order.id, transaction) === 'payment';
 }
 
 /** Remembers what the provider has shown of the transaction that the payment goes by. An old answer is none. */
@@ -27,7 +27,10 @@ export function withShown(payment: PaymentState, transId: TransId, status: Provi
   return { ...payment, lastShown: { transId, status: latest, ...(wasPaid && { wasPaid }) } };
 }
 
-/** Whether a transaction has moved money or still can. A link that nobody was given can't be paid. */
+/**
+ * Whether a transaction has moved money, or may still move it by itself. A link that is CREATED or FAILED is neither
+ * this nor {@link cannotMoveMoney}: only a payer who was given it can pay it.
+ */
 export function canMoveMoney({ order }: PaymentState, status: ProviderStatus): boolean {
   return order.kind === 'link'
     ? status === 'SUCCESSFUL' || status === 'PENDING'
@@ -63,7 +66,7 @@ export function latestOf(
 ): ProviderStatus {
   if (known === undefined) return status;
   const isOld =
-    (known.status === 'SUCCESSFUL' && !isOver(payment, status)) ||
+    (known.status === 'SUCCESSFUL' && !cannotMoveMoney(payment, status)) ||
     (payment.order.kind === 'link' && status === 'CREATED');
   return isOld ? known.status : status;
 }
@@ -99,7 +102,7 @@ export function whyPaid(payment: PaymentState, transId: TransId): string {
  */
 export function isOpen(payment: PaymentState, { status, decidedAs }: OtherTransaction): boolean {
   const mayBeGiven = decidedAs !== undefined || payment.sends.isReset === true;
-  return canMoveMoney(payment, status) || (mayBeGiven && !isOver(payment, status));
+  return canMoveMoney(payment, status) || (mayBeGiven && !cannotMoveMoney(payment, status));
 }
 
 /** Finds a further transaction that has moved money, or can still move it. */
@@ -129,7 +132,7 @@ export function withTransactions(payment: PaymentState, transactions: readonly T
   return { ...payment, others: remembered(payment, [...kept, ...added]) };
 }
 
-/** Whether a transaction with this status has moved no money, and never will. */
-export function isOver(payment: PaymentState, status: ProviderStatus): boolean {
+/** Whether a transaction has moved no money, and never will. Not the opposite of {@link canMoveMoney}. */
+export function cannotMoveMoney(payment: PaymentState, status: ProviderStatus): boolean {
   return status === 'EXPIRED' || (status !== 'SUCCESSFUL' && isFinal(payment.order, status));
 }

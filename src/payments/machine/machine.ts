@@ -1,11 +1,18 @@
 import type { PaymentEventType } from '../words/payment.js';
-import { isKnown, namedIn, type PaymentState, reviewOf, statusOf, transIdOf } from '../words/payment-state.js';
+import {
+  isKnownTransaction,
+  namedIn,
+  type PaymentState,
+  reviewOf,
+  statusOf,
+  transIdOf,
+} from '../words/payment-state.js';
 import { activeInquiry, polledTransaction, UNNAMED } from '../words/phase.js';
 import type { ProviderStatus, Transaction } from '../words/transaction.js';
 import { onAnswer } from './answers.js';
-import { askAboutPaidClaims, dropShownClaims, onClaimStatus, onNotification, withUnnamed } from './claims.js';
+import { askAboutPaidClaims, dropShownClaims, onClaimStatus, recordHint, withUnidentified } from './claims.js';
 import { putOff } from './deciding.js';
-import type { DeliveryEvent, NotificationEvent, PaymentEvent } from './events.js';
+import type { DeliveryEvent, HintEvent, PaymentEvent } from './events.js';
 import { renumbered, withDifferences, withDisputes } from './evidence.js';
 import { startClosing } from './following.js';
 import { withShown, withTransaction } from './known-transactions.js';
@@ -15,9 +22,9 @@ import { plan, type Todo } from './plan.js';
 import { recordQuestion } from './polling.js';
 import type { Change, Reply } from './replies.js';
 import { isReleased, onRequest, replyTo } from './requests.js';
-import { onNamedBeforeSending } from './sending.js';
+import { onHintBeforeSending } from './sending.js';
 import { askSoon } from './transitions.js';
-import { onNamedWhileWaiting, onWaited } from './waiting.js';
+import { onHintWhileWaiting, onWaited } from './waiting.js';
 
 /** A payment after an event, and what comes of it. */
 export interface Step {
@@ -64,7 +71,7 @@ function recordAnswer(payment: PaymentState, event: PaymentEvent, now: number): 
   if (isNotAsked(event)) return payment;
   const recentQuestions =
     event.kind === 'status' ? recordQuestion(payment.recentQuestions, event.transId, now) : payment.recentQuestions;
-  const quiet = quietAfter(event);
+  const quiet = requestedQuiet(event);
   const quietUntil = quiet === undefined ? payment.quietUntil : Math.max(payment.quietUntil ?? 0, now + quiet);
   const shown = shownBy(event);
   return {
@@ -77,7 +84,7 @@ function recordAnswer(payment: PaymentState, event: PaymentEvent, now: number): 
 /** Remembers what the provider shows of the payment's transactions, in every phase. */
 function withStatuses(payment: PaymentState, event: PaymentEvent): PaymentState {
   return shownBy(event)
-    .filter((one) => isKnown(payment, one.transId) && mayBeOwn(payment.order, one))
+    .filter((one) => isKnownTransaction(payment, one.transId) && mayBeOwn(payment.order, one))
     .reduce(
       (known, one) =>
         one.transId === transIdOf(known) ? withShown(known, one.transId, one.status) : withTransaction(known, one),
@@ -98,7 +105,7 @@ function isNotAsked(event: PaymentEvent): boolean {
   return event.kind === 'status' && event.answer.kind === 'throttled' && event.answer.isOurs === true;
 }
 
-function quietAfter(event: PaymentEvent): number | undefined {
+function requestedQuiet(event: PaymentEvent): number | undefined {
   if (event.kind !== 'status' && event.kind !== 'listed' && event.kind !== 'expired') return undefined;
   return event.answer.kind === 'throttled' ? event.answer.retryAfterMs : undefined;
 }
@@ -113,9 +120,9 @@ function apply(payment: PaymentState, event: PaymentEvent, now: number): Change 
     case 'handOver':
       return payment.phase.kind === 'deciding' ? putOff(payment, payment.phase, now) : { payment };
     case 'notification':
-      return { payment: onNamed(payment, event, now) };
+      return { payment: onHint(payment, event, now) };
     case 'named':
-      return { payment: onNamedAlone(payment, event.status, now) };
+      return { payment: onHintWithoutTransaction(payment, event.status, now) };
     case 'sent':
     case 'listed':
     case 'expired':
@@ -138,22 +145,26 @@ function apply(payment: PaymentState, event: PaymentEvent, now: number): Change 
 }
 
 /** Handles a notification. One that names a transaction for the first time keeps the payment from being sent again. */
-function onNamed(payment: PaymentState, event: NotificationEvent, now: number): PaymentState {
-  const noted = onNotification(payment, event, now);
-  const { phase } = noted;
-  if (namedIn(payment).includes(event.transId)) return noted;
-  if (phase.kind === 'sending') return onNamedBeforeSending(noted, phase, event.transId, now);
-  return phase.kind === 'waiting' ? onNamedWhileWaiting(noted, phase, now) : noted;
+function onHint(payment: PaymentState, event: HintEvent, now: number): PaymentState {
+  const updated = recordHint(payment, event, now);
+  const { phase } = updated;
+  if (namedIn(payment).includes(event.transId)) return updated;
+  if (phase.kind === 'sending') return onHintBeforeSending(updated, phase, event.transId, now);
+  return phase.kind === 'waiting' ? onHintWhileWaiting(updated, phase, now) : updated;
 }
 
 /** Handles a notification that names the payment alone: it is about the known transaction, or one still to be found. */
-function onNamedAlone(payment: PaymentState, status: ProviderStatus | undefined, now: number): PaymentState {
+function onHintWithoutTransaction(
+  payment: PaymentState,
+  status: ProviderStatus | undefined,
+  now: number,
+): PaymentState {
   const transId = transIdOf(payment);
-  if (transId !== undefined) return onNamed(payment, { kind: 'notification', transId, status }, now);
-  const noted = withUnnamed(payment, status, now);
-  const { phase } = noted;
-  if (phase.kind === 'sending') return onNamedBeforeSending(noted, phase, UNNAMED, now);
-  return phase.kind === 'waiting' ? onNamedWhileWaiting(noted, phase, now) : askSoon(noted, now, true);
+  if (transId !== undefined) return onHint(payment, { kind: 'notification', transId, status }, now);
+  const updated = withUnidentified(payment, status, now);
+  const { phase } = updated;
+  if (phase.kind === 'sending') return onHintBeforeSending(updated, phase, UNNAMED, now);
+  return phase.kind === 'waiting' ? onHintWhileWaiting(updated, phase, now) : askSoon(updated, now, true);
 }
 
 function withoutDelivery({ delivering: _over, ...payment }: PaymentState): PaymentState {

@@ -17,9 +17,9 @@ export function transTypeOf({ kind }: { readonly kind: PaymentKind | PaymentOrde
 export function ownerOf(
   id: string,
   { externalId, userId }: Pick<Transaction, 'externalId' | 'userId'>,
-): 'payment' | 'another' | 'disputed' | 'unsaid' {
+): 'payment' | 'another' | 'disputed' | 'unnamed' {
   const named = [externalId, userId].filter((one) => one !== undefined);
-  if (named.length === 0) return 'unsaid';
+  if (named.length === 0) return 'unnamed';
   if (named.every((one) => one === id)) return 'payment';
   return named.includes(id) ? 'disputed' : 'another';
 }
@@ -74,7 +74,7 @@ function possibleStatuses(order: PaymentOrder): readonly string[] {
 /** Whether a transaction names nobody but the payment. */
 export function mayBeOwn(order: PaymentOrder, transaction: Transaction): boolean {
   const owner = ownerOf(order.id, transaction);
-  return owner === 'payment' || owner === 'unsaid';
+  return owner === 'payment' || owner === 'unnamed';
 }
 
 /** Whether a transaction names the payment, and another. */

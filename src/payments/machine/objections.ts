@@ -8,7 +8,7 @@ import {
   type PaymentState,
   transIdOf,
 } from '../words/payment-state.js';
-import { type Deciding, followedBy, type Named, type Review, UNNAMED } from '../words/phase.js';
+import { type Deciding, followedBy, type Review, type TransactionMention, UNNAMED } from '../words/phase.js';
 import { isoTime } from '../words/time.js';
 import { whyPaid } from './known-transactions.js';
 import { claimedPaid, ownClaimedPaid, paidClaimUntil } from './paid-claims.js';
@@ -27,8 +27,8 @@ export function objectionToDecision(payment: PaymentState, resolution: Resolutio
     objectionToNumber(phase, resolution) ??
     objectionToPerson(phase, resolution) ??
     objectionToSending(phase, resolution) ??
-    objectionToHaste(payment, resolution, now) ??
-    (isProposal(payment, phase, resolution) ? undefined : objectionToQuiet(payment, now));
+    objectionToTiming(payment, resolution, now) ??
+    (isProposal(payment, phase, resolution) ? undefined : objectionDuringQuiet(payment, now));
   return refusal && withTransactionAmount(payment, resolution, refusal);
 }
 
@@ -62,33 +62,33 @@ export function overrulable(words: string, { force }: Resolution, objection: Obj
 }
 
 /** Lists the transactions that notifications name and that the provider hasn't explained yet. */
-function unexplained(payment: PaymentState, now: number): readonly TransId[] {
+function unconfirmedClaims(payment: PaymentState, now: number): readonly TransId[] {
   const { claims, others } = payment;
   const ownId = transIdOf(payment);
   const isShown = ({ transId, unknown }: Claim) => unknown > 0 && others.some((other) => other.transId === transId);
-  const isOver = ({ transId }: Claim) => transId === ownId && paidClaimUntil(payment, transId, now) === undefined;
-  return claims.open.filter((claim) => !isShown(claim) && !isOver(claim)).map(({ transId }) => transId);
+  const isLapsed = ({ transId }: Claim) => transId === ownId && paidClaimUntil(payment, transId, now) === undefined;
+  return claims.open.filter((claim) => !isShown(claim) && !isLapsed(claim)).map(({ transId }) => transId);
 }
 
 /**
  * Lists named transactions, and the payment's own where a notification calls it paid. A decision asks about its own
  * itself.
  */
-export function namedForDecision(payment: PaymentState, now: number): readonly Named[] {
+export function namedForDecision(payment: PaymentState, now: number): readonly TransactionMention[] {
   const ownId = transIdOf(payment);
   const named = namedIn(payment).filter((transId) => transId !== ownId);
   return [...named, ...ownClaimedPaid(payment, now)];
 }
 
 /** Objects to a decision that is being checked, because of notifications since: who insists hasn't seen them. */
-export function objectionToNews(
+export function objectionToNewEvidence(
   payment: PaymentState,
   { resolution, inView }: Deciding,
   now: number,
 ): Refusal | undefined {
-  const haste = objectionToHaste(payment, resolution, now);
-  if (haste !== undefined) return haste;
-  const [named] = newsFor(payment, resolution, now).filter((transId) => !inView.includes(transId));
+  const untimely = objectionToTiming(payment, resolution, now);
+  if (untimely !== undefined) return untimely;
+  const [named] = transactionsAgainst(payment, resolution, now).filter((transId) => !inView.includes(transId));
   return named === undefined
     ? undefined
     : resolutionRefused(`a notification has named ${named} for this payment since this was decided; decide again`);
@@ -98,7 +98,11 @@ export function objectionToNews(
  * Lists what counts against a decision: for a resend whatever is named, since money could go out twice; for a `fail`
  * what is called paid, since it would be lost. A match loses nothing.
  */
-function newsFor(payment: PaymentState, { decision }: Resolution, now: number): readonly Named[] {
+function transactionsAgainst(
+  payment: PaymentState,
+  { decision }: Resolution,
+  now: number,
+): readonly TransactionMention[] {
   switch (decision.action) {
     case 'resend':
       return namedForDecision(payment, now);
@@ -113,10 +117,10 @@ function newsFor(payment: PaymentState, { decision }: Resolution, now: number): 
  * Objects to a decision that comes too early: the provider's list can lag behind, and a notification can be ahead of
  * it, even one that comes while a decision is being checked. `force` overrides it.
  */
-function objectionToHaste(payment: PaymentState, resolution: Resolution, now: number): Refusal | undefined {
+function objectionToTiming(payment: PaymentState, resolution: Resolution, now: number): Refusal | undefined {
   const { decision, force } = resolution;
-  const named: readonly Named[] =
-    decision.action === 'match' ? unexplained(payment, now) : namedForDecision(payment, now);
+  const named: readonly TransactionMention[] =
+    decision.action === 'match' ? unconfirmedClaims(payment, now) : namedForDecision(payment, now);
   const allNamed = named.filter((one) => one !== matchedTransId(decision));
   const [first] = allNamed;
   if (first !== undefined && !overrules(force, 'reported_transaction')) {
@@ -145,7 +149,7 @@ function objectionToHaste(payment: PaymentState, resolution: Resolution, now: nu
     : overrulable(`the provider may list a transaction late: decide after ${isoTime(from)}`, resolution, 'too_early');
 }
 
-function objectionToQuiet({ quietUntil }: PaymentState, now: number): Refusal | undefined {
+function objectionDuringQuiet({ quietUntil }: PaymentState, now: number): Refusal | undefined {
   return quietUntil !== undefined && quietUntil > now + MAX_QUIET_MS
     ? resolutionRefused(`the provider has asked not to be called until ${isoTime(quietUntil)}; try again then`)
     : undefined;

@@ -1,5 +1,5 @@
 import type { TransId } from '../words/payment-id.js';
-import { isKnown, type PaidClaim, type PaymentState } from '../words/payment-state.js';
+import { isKnownTransaction, type PaidClaim, type PaymentState } from '../words/payment-state.js';
 import { MINUTE_MS } from '../words/time.js';
 
 /**
@@ -24,7 +24,7 @@ export function withPaidClaim(payment: PaymentState, transId: TransId, now: numb
   const times = (before?.times ?? 0) + 1;
   if (paidClaimUntil(payment, transId, now) !== undefined || times > MAX_TIMES) return payment;
   const kept = (claims.paid ?? []).filter((one) => one !== before);
-  const unknown = kept.filter((one) => !isKnown(payment, one.transId));
+  const unknown = kept.filter((one) => !isKnownTransaction(payment, one.transId));
   // One that the provider has said nothing of yet is the last to make room.
   const isUnasked = (one: PaidClaim) =>
     claims.open.some((claim) => claim.transId === one.transId && claim.unknown === 0);
@@ -51,5 +51,5 @@ export function claimedPaid(payment: PaymentState, now: number): readonly TransI
 
 /** Lists those of them that the provider has shown to be the payment's. */
 export function ownClaimedPaid(payment: PaymentState, now: number): readonly TransId[] {
-  return claimedPaid(payment, now).filter((transId) => isKnown(payment, transId));
+  return claimedPaid(payment, now).filter((transId) => isKnownTransaction(payment, transId));
 }

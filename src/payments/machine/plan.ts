@@ -91,7 +91,7 @@ function phaseTask(payment: PaymentState, now: number): Task | undefined {
     case 'waiting':
       if (phase.isGivenUp) return resetTask(now);
       return isLookedUpFirst(payment, phase)
-        ? { at: quiet(payment, phase.until), todo: { kind: 'lookUp' }, summary: 'Look whether it was taken' }
+        ? { at: afterQuiet(payment, phase.until), todo: { kind: 'lookUp' }, summary: 'Look whether it was taken' }
         : undefined;
     case 'deciding':
       return decisionTask(payment, phase.step, now);
@@ -112,12 +112,12 @@ function inquiryTask(payment: PaymentState, inquiry: Inquiry, now: number): Task
       if (clearing !== undefined && link === undefined) return resetTask(now);
       return link === undefined
         ? {
-            at: quiet(payment, inquiry.nextAt),
+            at: afterQuiet(payment, inquiry.nextAt),
             todo: { kind: 'lookUp' },
             summary: 'Look for the transaction again',
           }
         : {
-            at: quiet(payment, now),
+            at: afterQuiet(payment, now),
             todo: { kind: 'expire', transId: link, isUnissued: true },
             summary: 'Expire the link',
           };
@@ -128,7 +128,7 @@ function inquiryTask(payment: PaymentState, inquiry: Inquiry, now: number): Task
       return closingTask(payment, inquiry, now);
     case 'verifying':
       return {
-        at: quiet(payment, inquiry.nextAt),
+        at: afterQuiet(payment, inquiry.nextAt),
         todo: { kind: 'lookUp' },
         summary: 'Look for another transaction',
       };
@@ -142,7 +142,7 @@ function resetTask(now: number): Task {
 
 function pollTask(payment: PaymentState, { transId, polling }: Following, now: number): Task {
   return {
-    at: quiet(payment, Math.max(polling.nextAt, nextFreeAt(payment.recentQuestions, transId, now))),
+    at: afterQuiet(payment, Math.max(polling.nextAt, nextFreeAt(payment.recentQuestions, transId, now))),
     todo: { kind: 'askStatus', transId, isClaim: false },
     summary: 'Ask the provider, unless it notifies before',
   };
@@ -151,7 +151,7 @@ function pollTask(payment: PaymentState, { transId, polling }: Following, now: n
 function closingTask(payment: PaymentState, { of, next }: Closing, now: number): Task {
   if (next !== 'expire') return pollTask(payment, of, now);
   return {
-    at: quiet(payment, now),
+    at: afterQuiet(payment, now),
     todo: { kind: 'expire', transId: of.transId },
     summary: 'Expire the link',
   };
@@ -163,13 +163,13 @@ function decisionTask(payment: PaymentState, step: DecisionStep, now: number): T
     case 'status':
     case 'others': {
       const transId = step.kind === 'status' ? step.transId : step.open[0];
-      const at = quiet(payment, nextFreeAt(payment.recentQuestions, transId, now));
+      const at = afterQuiet(payment, nextFreeAt(payment.recentQuestions, transId, now));
       return { at, todo: { kind: 'askStatus', transId, isClaim: false }, summary };
     }
     case 'list':
-      return { at: quiet(payment, now), todo: { kind: 'lookUp' }, summary };
+      return { at: afterQuiet(payment, now), todo: { kind: 'lookUp' }, summary };
     case 'expire':
-      return { at: quiet(payment, now), todo: { kind: 'expire', transId: step.alive[0] }, summary };
+      return { at: afterQuiet(payment, now), todo: { kind: 'expire', transId: step.alive[0] }, summary };
   }
 }
 
@@ -179,9 +179,9 @@ function checkTask(payment: PaymentState, ended: Ended, now: number): Task | und
   const summary = "Compare the outcome with the provider's records";
   const transId = nextToAsk(payment, ended, check);
   return transId === undefined
-    ? { at: quiet(payment, check.at), todo: { kind: 'lookUp' }, summary }
+    ? { at: afterQuiet(payment, check.at), todo: { kind: 'lookUp' }, summary }
     : {
-        at: quiet(payment, Math.max(check.at, nextFreeAt(payment.recentQuestions, transId, now))),
+        at: afterQuiet(payment, Math.max(check.at, nextFreeAt(payment.recentQuestions, transId, now))),
         todo: { kind: 'askStatus', transId, isClaim: false },
         summary,
       };
@@ -195,7 +195,7 @@ function claimTask(payment: PaymentState, now: number): Task | undefined {
   const at = claimDueAt(payment);
   if (claim === undefined || at === undefined) return undefined;
   return {
-    at: quiet(payment, Math.max(at, nextFreeAt(payment.recentQuestions, claim.transId, now))),
+    at: afterQuiet(payment, Math.max(at, nextFreeAt(payment.recentQuestions, claim.transId, now))),
     todo: { kind: 'askStatus', transId: claim.transId, isClaim: true },
     summary: 'Ask about a transaction that a notification named',
   };
@@ -214,7 +214,7 @@ function deliveryTask({ notifications, delivering }: PaymentState): Task | undef
 }
 
 /** Puts a time off to the end of the quiet that the provider has asked for. */
-function quiet({ quietUntil = 0 }: PaymentState, at: number): number {
+function afterQuiet({ quietUntil = 0 }: PaymentState, at: number): number {
   return Math.max(at, quietUntil);
 }
 
@@ -222,8 +222,8 @@ function quiet({ quietUntil = 0 }: PaymentState, at: number): number {
  * Returns when an operator who looks may have the status of a transaction asked for: now, or once there is room, in ms
  * since the epoch.
  */
-export function lookableAt(payment: PaymentState, transId: TransId, now: number): number {
-  return quiet(payment, nextFreeAt(payment.recentQuestions, transId, now, LOOKS_BUDGETED));
+export function lookAllowedAt(payment: PaymentState, transId: TransId, now: number): number {
+  return afterQuiet(payment, nextFreeAt(payment.recentQuestions, transId, now, LOOKS_BUDGETED));
 }
 
 /**
@@ -232,7 +232,7 @@ export function lookableAt(payment: PaymentState, transId: TransId, now: number)
  *
  * @param transId of which the status was asked
  */
-export function looked(
+export function recordLook(
   payment: PaymentState,
   answer: StatusAnswer | ListAnswer,
   now: number,
@@ -244,6 +244,6 @@ export function looked(
   return {
     ...payment,
     ...(transId !== undefined && { recentQuestions: recordQuestion(recentQuestions, transId, now) }),
-    ...(retryAfterMs !== undefined && { quietUntil: quiet(payment, now + retryAfterMs) }),
+    ...(retryAfterMs !== undefined && { quietUntil: afterQuiet(payment, now + retryAfterMs) }),
   };
 }

@@ -3,9 +3,18 @@ import type { TransId } from '../words/payment-id.js';
 import { namedIn, type PaymentState } from '../words/payment-state.js';
 import type { Ambiguity, Failed, Searching } from '../words/phase.js';
 import type { Transaction } from '../words/transaction.js';
-import { isOver, markPossiblyDouble, withPossibleDoubles, withTransactions } from './known-transactions.js';
+import { cannotMoveMoney, markPossiblyDouble, withPossibleDoubles, withTransactions } from './known-transactions.js';
 import { LISTED_AFTER_MS, lookUpDelay } from './look-ups.js';
-import { aboutToSend, askSoon, end, follow, inPhase, review, withEarlierRun, withInquiry } from './transitions.js';
+import {
+  aboutToSend,
+  askSoon,
+  inPhase,
+  toEnded,
+  toFollowing,
+  toReview,
+  withEarlierRun,
+  withInquiry,
+} from './transitions.js';
 import { judge, UNREAD_MS } from './verdict.js';
 
 /**
@@ -13,7 +22,7 @@ import { judge, UNREAD_MS } from './verdict.js';
  * which the list shows later: the outcome is in doubt.
  */
 export function adopt(payment: PaymentState, { transId }: Transaction, now: number): PaymentState {
-  return askSoon(follow(markPossiblyDouble(payment), { transId }, now), now);
+  return askSoon(toFollowing(markPossiblyDouble(payment), { transId }, now), now);
 }
 
 /** Handles the answer to a look-up, under review or not. Under review, nothing is sent. */
@@ -31,14 +40,14 @@ export function onListed(payment: PaymentState, searching: Searching, answer: Li
     case 'send':
       return aboutToSend(payment, 'policy', searched.ambiguity);
     case 'end':
-      return end(payment, verdict.outcome, now);
+      return toEnded(payment, verdict.outcome, now);
     case 'wait':
       return inPhase(payment, { kind: 'waiting', cause: 'order', unsent: verdict.unsent, until: now });
     case 'review':
       // Already under review: only what needs a decision is new. The reason says what is so now.
       return payment.phase.kind === 'review' && !verdict.held
         ? withReason(withInquiry(payment, searched), verdict.why)
-        : review(
+        : toReview(
             verdict.transactions === undefined ? payment : withPossibleDoubles(payment, verdict.transactions),
             { why: verdict.why, held: verdict.held, inquiry: searched },
             now,
@@ -73,7 +82,7 @@ export function onUnissuedExpired(
   if (clearing === undefined) return payment;
   if (answer.kind === 'mayBeGiven') return onResetChecked(payment, searching, true, now);
   const isAlive =
-    answer.kind === 'refused' || (answer.kind === 'expired' && !isOver(payment, answer.transaction.status));
+    answer.kind === 'refused' || (answer.kind === 'expired' && !cannotMoveMoney(payment, answer.transaction.status));
   if (!isAlive) {
     const unissued = clearing.unissued.filter((link) => link !== transId);
     // This answer shows no transaction. An old one may show it as it was.
@@ -84,7 +93,7 @@ export function onUnissuedExpired(
   const why = `the provider doesn't expire ${transId}, which was made for this payment`;
   return now < searching.ambiguity.since + UNREAD_MS || payment.phase.kind === 'review'
     ? withInquiry(payment, rest)
-    : review(payment, { why, held: false, inquiry: rest }, now);
+    : toReview(payment, { why, held: false, inquiry: rest }, now);
 }
 
 /**
@@ -109,7 +118,7 @@ export function onResetChecked(
  */
 export function endUnlessNamed(payment: PaymentState, outcome: Failed, now: number): PaymentState {
   const [named] = namedIn(payment);
-  if (named === undefined) return end(payment, outcome, now);
+  if (named === undefined) return toEnded(payment, outcome, now);
   const reason = `${outcome.reason}; but a notification names ${named} as its transaction`;
   return payment.order.kind === 'link'
     ? searchAfterReset(payment, reason, now)

@@ -78,7 +78,7 @@ export function objectionToPerson({ proposed }: Review, resolution: Resolution):
 }
 
 /** Objects to one person's decision, when the provider has shown for it what takes two people. */
-export function objectionToOne(
+export function objectionToSinglePerson(
   payment: PaymentState,
   { review, resolution }: Pick<Deciding, 'review' | 'resolution'>,
 ): Refusal | undefined {

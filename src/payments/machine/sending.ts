@@ -1,13 +1,13 @@
 import { overrules, type Rejected, type Rejection } from '../words/decision.js';
 import type { InitiationOutcome } from '../words/outcome.js';
 import type { PaymentState } from '../words/payment-state.js';
-import type { Named, Sending, Waiting } from '../words/phase.js';
+import type { Sending, TransactionMention, Waiting } from '../words/phase.js';
 import { withPossibleDoubles } from './known-transactions.js';
 import { whyAmbiguous } from './look-ups.js';
 import { ownAmong } from './matching.js';
 import { NOT_UNDER_REVIEW, type Refusal, resolutionRefused } from './replies.js';
 import { endIfAbsent, endUnlessNamed } from './searching.js';
-import { askSoon, follow, inPhase, search } from './transitions.js';
+import { askSoon, inPhase, toFollowing, toSearching } from './transitions.js';
 import { countSend, NOT_KNOWN, onUnsent, recall, searchUnderReview, withoutDecision } from './waiting.js';
 
 /** How long the provider's list may take, in ms, before a payment's first request is sent without it. */
@@ -33,7 +33,7 @@ export function sentIf({ phase, resolved }: PaymentState): SentIf {
 export function onSent(payment: PaymentState, phase: Sending, outcome: InitiationOutcome, now: number): PaymentState {
   switch (outcome.kind) {
     case 'accepted':
-      return follow(countSend(payment, now), outcome, now);
+      return toFollowing(countSend(payment, now), outcome, now);
     case 'rejected':
       return onRejected(payment, phase, outcome.message, now);
     case 'ambiguous':
@@ -81,14 +81,19 @@ function onAmbiguous(
   const lookUps = payment.order.kind === 'link' ? payment.sends.count : 0;
   // What is shown right before it is sent keeps it from being sent: a decision to send it wasn't carried out.
   const undecided = shown.length === 0 ? known : withoutDecision(known, cause);
-  return search(undecided, { reason, since, ...(isReset && { isReset }) }, now, lookUps);
+  return toSearching(undecided, { reason, since, ...(isReset && { isReset }) }, now, lookUps);
 }
 
 /**
  * Handles a notification that comes just before the payment is sent, and names a transaction. An earlier request may
  * have made it: nothing is sent again before that is known.
  */
-export function onNamedBeforeSending(payment: PaymentState, sending: Sending, named: Named, now: number): PaymentState {
+export function onHintBeforeSending(
+  payment: PaymentState,
+  sending: Sending,
+  named: TransactionMention,
+  now: number,
+): PaymentState {
   return askSoon(recall(payment, sending, named, now), now);
 }
 

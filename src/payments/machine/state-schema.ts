@@ -6,7 +6,7 @@ import type { InitiationOutcome } from '../words/outcome.js';
 import { FAILURE_CODES, PAYMENT_EVENT_TYPES } from '../words/payment.js';
 import type { PaymentId, TransId } from '../words/payment-id.js';
 import type { PaymentState } from '../words/payment-state.js';
-import type { Ended, Named } from '../words/phase.js';
+import type { Ended, TransactionMention } from '../words/phase.js';
 import { MEDIUMS, PHONE_MEDIUMS, PROVIDER_STATUSES, type Transaction } from '../words/transaction.js';
 
 /*
@@ -222,7 +222,7 @@ const deciding = object({
   ]),
   moving: transIds,
   rounds: count,
-  inView: list(identifier<Named>(200)),
+  inView: list(identifier<TransactionMention>(200)),
   before: optional(text()),
 });
 const check = object({

@@ -17,7 +17,7 @@ import { HOUR_MS } from '../words/time.js';
 import type { Transaction } from '../words/transaction.js';
 import {
   canMoveMoney,
-  isOver,
+  cannotMoveMoney,
   latestOf,
   markPossiblyDouble,
   openOther,
@@ -51,13 +51,13 @@ export function aboutToSend(payment: PaymentState, cause: SendCause, ambiguity: 
 }
 
 /** Forgets that a notification spoke of a transaction without naming it: that was examined, or decided over. */
-export function withoutUnnamed(payment: PaymentState): PaymentState {
+export function withoutUnidentified(payment: PaymentState): PaymentState {
   const { isNamed: _over, ...claims } = payment.claims;
   return { ...payment, claims };
 }
 
 /** Starts to look for the transaction of a request that the provider may have accepted. */
-export function search(payment: PaymentState, ambiguity: Ambiguity, now: number, lookUps = 0): PaymentState {
+export function toSearching(payment: PaymentState, ambiguity: Ambiguity, now: number, lookUps = 0): PaymentState {
   const nextAt = now + lookUpDelay(payment, ambiguity, lookUps, now);
   return inPhase(withEarlierRun(payment, ambiguity), { kind: 'searching', ambiguity, lookUps, nextAt });
 }
@@ -68,7 +68,7 @@ export function withEarlierRun(payment: PaymentState, { isReset }: Ambiguity): P
 }
 
 /** Starts to follow a transaction. The lifetime of a link begins with its first transaction. */
-export function follow(
+export function toFollowing(
   payment: PaymentState,
   taken: { readonly transId: TransId; readonly link?: string | undefined },
   now: number,
@@ -105,7 +105,12 @@ export function follow(
  * Starts to verify that no money has moved, unless that is under way: the payment ends when the list shows no other
  * transaction.
  */
-export function verify(payment: PaymentState, of: Following, outcome: Verifying['outcome'], now: number): PaymentState {
+export function toVerifying(
+  payment: PaymentState,
+  of: Following,
+  outcome: Verifying['outcome'],
+  now: number,
+): PaymentState {
   if (inquiryOf(payment.phase)?.kind === 'verifying') return payment;
   const listedAt = (payment.sends.lastAt ?? payment.createdAt) + LISTED_AFTER_MS;
   return withInquiry(payment, {
@@ -167,7 +172,7 @@ function lookUpSooner<Looked extends Searching | Verifying>(inquiry: Looked, now
  * Puts the payment under review. If it already is, new evidence gives the review a new number, so that decisions on the
  * old one are refused. A held review stays held.
  */
-export function review(
+export function toReview(
   payment: PaymentState,
   { why, held, inquiry }: Pick<Review, 'why' | 'held' | 'inquiry'>,
   now: number,
@@ -193,7 +198,7 @@ export function review(
 
 /** Puts the payment under a review that only a decision ends: the provider contradicts its outcome or its order. */
 export function holdForReview(payment: PaymentState, why: string, now: number): PaymentState {
-  return review(payment, { why, held: true, inquiry: inquiryFor(payment, now) }, now);
+  return toReview(payment, { why, held: true, inquiry: inquiryFor(payment, now) }, now);
 }
 
 /** Returns the payment's inquiry; for an ended payment, to follow its transaction again if an operator decides so. */
@@ -213,16 +218,18 @@ function inquiryFor({ phase, createdAt, terms }: PaymentState, now: number): Inq
 export const CHECKS_AFTER_MS = [0, HOUR_MS, 24 * HOUR_MS] as const;
 
 /** Ends the payment. */
-export function end(
+export function toEnded(
   payment: PaymentState,
   outcome: Outcome,
   now: number,
-  unheard: readonly TransId[] = [],
+  unanswered: readonly TransId[] = [],
 ): PaymentState {
   const known = openOther(payment) === undefined ? payment : markPossiblyDouble(payment);
   const checks = known.sends.mayBeDouble ? checksFrom(now) : [];
-  const unsaid = payment.claims.unconfirmed.filter((named) => payment.others.some(({ transId }) => transId === named));
-  const outstanding = [...new Set([...unheard, ...unsaid])];
+  const unconfirmed = payment.claims.unconfirmed.filter((named) =>
+    payment.others.some(({ transId }) => transId === named),
+  );
+  const outstanding = [...new Set([...unanswered, ...unconfirmed])];
   return inPhase(known, { kind: 'ended', ...outcome, transId: transIdOf(payment), checks, outstanding });
 }
 
@@ -232,21 +239,25 @@ export function checksFrom(now: number): Check[] {
 }
 
 /**
- * Notes a further transaction of the payment. Because money may move twice, the payment goes under review, unless an
+ * Records a further transaction of the payment. Because money may move twice, the payment goes under review, unless an
  * operator has already seen the transaction with this status.
  */
-export function noteOther(payment: PaymentState, { transId, status }: Transaction, now: number): PaymentState {
+export function addOtherTransaction(
+  payment: PaymentState,
+  { transId, status }: Transaction,
+  now: number,
+): PaymentState {
   const known = payment.others.find((other) => other.transId === transId);
   const latest = latestOf(payment, known, status);
   if (known?.status === latest && payment.phase.kind === 'review' && payment.phase.held) return payment;
-  const noted = withTransaction(payment, { transId, status });
+  const updated = withTransaction(payment, { transId, status });
   const isFailed = failureCodeOf(payment) === 'decided_by_operator';
   // After a reset, the merchant may have been given any link.
   const mayBeGiven = payment.sends.isReset === true || payment.facts.link?.transId === transId;
-  const mayBePaid = mayBeGiven && !isOver(payment, latest) && (known === undefined || isFailed);
-  if ((!canMoveMoney(payment, latest) && !mayBePaid) || known?.decidedAs === latest) return noted;
+  const mayBePaid = mayBeGiven && !cannotMoveMoney(payment, latest) && (known === undefined || isFailed);
+  if ((!canMoveMoney(payment, latest) && !mayBePaid) || known?.decidedAs === latest) return updated;
   return holdForReview(
-    markPossiblyDouble(noted),
+    markPossiblyDouble(updated),
     `the provider has another transaction for this payment: ${transId} (${latest})`,
     now,
   );

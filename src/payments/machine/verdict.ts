@@ -4,7 +4,7 @@ import { namedIn, type PaymentState } from '../words/payment-state.js';
 import type { Failed, Searching, Unsent } from '../words/phase.js';
 import { HOUR_MS } from '../words/time.js';
 import type { Transaction } from '../words/transaction.js';
-import { hasBeenPaid, isOver, latestOf, mayBePaid } from './known-transactions.js';
+import { cannotMoveMoney, hasBeenPaid, latestOf, mayBePaid } from './known-transactions.js';
 import { graceEnd, LISTED_AFTER_MS, whyAmbiguous } from './look-ups.js';
 import { findOwn, ownAmong } from './matching.js';
 
@@ -45,7 +45,7 @@ export const UNREAD_MS = 24 * HOUR_MS;
  * the look-up was answered and shows nothing, nothing has been shown before, and no notification names a transaction.
  */
 export function judge(payment: PaymentState, { ambiguity }: Searching, answer: ListAnswer, now: number): Verdict {
-  const isOver = now >= graceEnd(payment, ambiguity);
+  const isGraceOver = now >= graceEnd(payment, ambiguity);
   const unknown = whyAmbiguous(ambiguity.reason);
   const isLink = payment.order.kind === 'link';
   if (answer.kind !== 'listed') {
@@ -53,12 +53,12 @@ export function judge(payment: PaymentState, { ambiguity }: Searching, answer: L
     // Nobody has such a link: it ends, or is made again, by itself once the provider can be read. So does what surely
     // wasn't sent.
     const endsByItself = ambiguity.otherwise ? namedIn(payment).length === 0 : isLink && !ambiguity.isReset;
-    const isAsked = endsByItself ? now >= ambiguity.since + UNREAD_MS : isOver;
+    const isAsked = endsByItself ? now >= ambiguity.since + UNREAD_MS : isGraceOver;
     return isAsked ? { kind: 'review', why, held: false } : { kind: 'lookAgain' };
   }
   const listed = answer.transactions.map((one) => asKnown(payment, one));
   const transactions = [...listed, ...leftOut(payment, answer.transactions)];
-  if (isLink && !ambiguity.isReset) return judgeLink(payment, transactions, isOver, now);
+  if (isLink && !ambiguity.isReset) return judgeLink(payment, transactions, isGraceOver, now);
 
   const usable = isLink ? withoutExpired(payment, transactions) : transactions;
   const finding = findOwn(payment.order, usable);
@@ -85,7 +85,7 @@ export function judge(payment: PaymentState, { ambiguity }: Searching, answer: L
         const listedBy = ambiguity.since + LISTED_AFTER_MS;
         return now >= listedBy ? next : { kind: 'lookAgain', by: listedBy };
       }
-      if (!isOver) return { kind: 'lookAgain' };
+      if (!isGraceOver) return { kind: 'lookAgain' };
       const isResend = payment.terms.ambiguousPolicy === 'resend' && !payment.sends.policySpent;
       if (isResend && isNothing) return { kind: 'send' };
       const claim = named.length === 0 ? '' : `; a notification names ${named.join(', ')} as its transaction`;
@@ -102,7 +102,7 @@ export function judge(payment: PaymentState, { ambiguity }: Searching, answer: L
 /** Corrects an old answer about a transaction that was paid once, or has ended. */
 function asKnown(payment: PaymentState, transaction: Transaction): Transaction {
   const { transId, status } = transaction;
-  const isPaid = hasBeenPaid(payment, transId) && !isOver(payment, status);
+  const isPaid = hasBeenPaid(payment, transId) && !cannotMoveMoney(payment, status);
   const known = payment.others.find((other) => other.transId === transId);
   return { ...transaction, status: isPaid ? 'SUCCESSFUL' : latestOf(payment, known, status) };
 }
@@ -110,7 +110,9 @@ function asKnown(payment: PaymentState, transaction: Transaction): Transaction {
 /** Lists what the provider has shown before and doesn't list now: it is there all the same. */
 function leftOut(payment: PaymentState, listed: readonly Transaction[]): readonly Transaction[] {
   return payment.others
-    .filter(({ transId, status }) => !isOver(payment, status) && !listed.some((one) => one.transId === transId))
+    .filter(
+      ({ transId, status }) => !cannotMoveMoney(payment, status) && !listed.some((one) => one.transId === transId),
+    )
     .map(({ transId, status }) => ({ transId, status }));
 }
 
@@ -119,7 +121,12 @@ function leftOut(payment: PaymentState, listed: readonly Transaction[]): readonl
  * it: it is safe to create another, after those that were found unpaid have been expired. If one has been paid all the
  * same, it is followed; none is expired while a notification says so.
  */
-function judgeLink(payment: PaymentState, transactions: readonly Transaction[], isOver: boolean, now: number): Verdict {
+function judgeLink(
+  payment: PaymentState,
+  transactions: readonly Transaction[],
+  isGraceOver: boolean,
+  now: number,
+): Verdict {
   const { order } = payment;
   const own = ownAmong(order, transactions);
   const usable = own.filter(({ status }) => status !== 'EXPIRED');
@@ -133,7 +140,7 @@ function judgeLink(payment: PaymentState, transactions: readonly Transaction[], 
   }
   const unissued = usable.map(({ transId }) => transId);
   if (unissued.some((transId) => mayBePaid(payment, transId, now))) return { kind: 'lookAgain', transactions: usable };
-  return { kind: 'clear', unissued, next: isOver ? 'fail' : 'send', transactions: own };
+  return { kind: 'clear', unissued, next: isGraceOver ? 'fail' : 'send', transactions: own };
 }
 
 /**

@@ -2,10 +2,10 @@ import type { ListAnswer } from '../words/outcome.js';
 import type { PaymentState } from '../words/payment-state.js';
 import type { Verifying } from '../words/phase.js';
 import { applyTransaction } from './following.js';
-import { isOver, markPossiblyDouble, openOther, whyNotEnded, withTransaction } from './known-transactions.js';
+import { cannotMoveMoney, markPossiblyDouble, openOther, whyNotEnded, withTransaction } from './known-transactions.js';
 import { graceEnd, lookUpDelay } from './look-ups.js';
 import { disagreement, ownAmong } from './matching.js';
-import { askSoon, end, holdForReview, review, withInquiry } from './transitions.js';
+import { askSoon, holdForReview, toEnded, toReview, withInquiry } from './transitions.js';
 
 /**
  * Handles the list that is read before a payment in doubt ends without money, under review or not. Another transaction
@@ -24,7 +24,7 @@ export function onListedWhileVerifying(
   const known = own.filter((one) => one !== followed).reduce(withTransaction, payment);
   const isPaid = followed?.status === 'SUCCESSFUL';
   // A link that is none of this run's own may have been given by another, before a reset.
-  const left = isPaid ? undefined : own.find((one) => one !== followed && !isOver(known, one.status));
+  const left = isPaid ? undefined : own.find((one) => one !== followed && !cannotMoveMoney(known, one.status));
   const open = openOther(known) ?? left;
   if (open !== undefined) {
     return holdForReview(
@@ -41,7 +41,7 @@ export function onListedWhileVerifying(
   if (followed === undefined && lastShown?.transId === of.transId && lastShown.status === 'SUCCESSFUL')
     return askSoon(withInquiry(known, of), now);
   // It was not final, after all.
-  return isPaid ? applyTransaction(known, followed, now) : end(known, outcome, now);
+  return isPaid ? applyTransaction(known, followed, now) : toEnded(known, outcome, now);
 }
 
 /** Goes on without the list: the payment doesn't end meanwhile, and after the grace period a person is asked. */
@@ -54,5 +54,5 @@ function lookAgain(payment: PaymentState, verifying: Verifying, now: number): Pa
   if (!isOver) return withInquiry(payment, inquiry);
   const { of, outcome } = verifying;
   const why = `${of.transId} is ${outcome.status}, and it couldn't be looked up whether the provider has another transaction for this payment`;
-  return review(payment, { why, held: false, inquiry }, now);
+  return toReview(payment, { why, held: false, inquiry }, now);
 }

@@ -1,13 +1,13 @@
 import type { ListAnswer } from '../words/outcome.js';
 import { namedIn, type PaymentState } from '../words/payment-state.js';
-import type { Named, SendCause, Sending, Unsent, Waiting } from '../words/phase.js';
+import type { SendCause, Sending, TransactionMention, Unsent, Waiting } from '../words/phase.js';
 import { withPossibleDoubles } from './known-transactions.js';
 import { LISTED_AFTER_MS, lookUpDelay, whyAmbiguous } from './look-ups.js';
 import { findOwn, ownAmong } from './matching.js';
 import { backoff } from './polling.js';
 import type { Refusal } from './replies.js';
 import { adopt, endIfAbsent, endUnlessNamed, onListed, searchAfterReset } from './searching.js';
-import { end, inPhase, review, search } from './transitions.js';
+import { inPhase, toEnded, toReview, toSearching } from './transitions.js';
 
 /** How long a request that the provider never got is tried again, in ms. */
 export const NOT_SENT_PATIENCE_MS = 5 * 60 * 1000;
@@ -81,11 +81,12 @@ function giveUp(payment: PaymentState, waiting: Waiting, now: number): PaymentSt
   // It couldn't be checked whether this run is the first: an earlier one may have sent the payment, or given away its
   // link.
   if (hold === 'unchecked' && (isLink || ambiguity === undefined)) {
-    return search(payment, { reason, since: ambiguity?.since ?? now, isReset: true }, now);
+    return toSearching(payment, { reason, since: ambiguity?.since ?? now, isReset: true }, now);
   }
   // Nobody was given the first link: what was made is expired, and the payment goes on or ends, as the grace period has
   // it.
-  if (ambiguity !== undefined && !ambiguity.isReset && isLink) return search(payment, { ...ambiguity, reason }, now);
+  if (ambiguity !== undefined && !ambiguity.isReset && isLink)
+    return toSearching(payment, { ...ambiguity, reason }, now);
   if (ambiguity !== undefined) {
     const why = `${whyAmbiguous(ambiguity.reason)}, and it could not be sent once more: ${reason}`;
     return searchUnderReview(withoutDecision(payment, cause), ambiguity, why, now);
@@ -125,7 +126,7 @@ export function searchUnderReview(
 ): PaymentState {
   const nextAt = now + lookUpDelay(payment, ambiguity, 0, now);
   const inquiry = { kind: 'searching', ambiguity, lookUps: 0, nextAt } as const;
-  return review(payment, { why, held: false, inquiry }, now);
+  return toReview(payment, { why, held: false, inquiry }, now);
 }
 
 /**
@@ -148,7 +149,7 @@ export function onWaited(payment: PaymentState, waiting: Waiting, now: number): 
  * list may show the transaction by now. If it doesn't, nothing is sent all the same, because one is named. Of a link,
  * another would be made.
  */
-export function onNamedWhileWaiting(payment: PaymentState, waiting: Waiting, now: number): PaymentState {
+export function onHintWhileWaiting(payment: PaymentState, waiting: Waiting, now: number): PaymentState {
   if (payment.order.kind === 'link' || !isLookedUpFirst(payment, waiting)) return payment;
   return inPhase(payment, { ...waiting, until: Math.min(waiting.until, now) });
 }
@@ -157,7 +158,7 @@ export function onNamedWhileWaiting(payment: PaymentState, waiting: Waiting, now
 export function recall(
   payment: PaymentState,
   { cause, ambiguity, unsent }: Pick<Sending, 'cause' | 'ambiguity' | 'unsent'>,
-  named: Named,
+  named: TransactionMention,
   now: number,
 ): PaymentState {
   if (payment.order.kind === 'link') return payment;
@@ -171,7 +172,7 @@ export function recall(
     );
   }
   const inQuestion = ambiguity ?? (unsent && { reason: unsent.reason, since: now, unsent });
-  return inQuestion === undefined ? payment : search(payment, inQuestion, now);
+  return inQuestion === undefined ? payment : toSearching(payment, inQuestion, now);
 }
 
 /** Drops an operator's decision that wasn't carried out: nobody is told of it any more. */
@@ -203,7 +204,7 @@ export function onListedWhileWaiting(
   if (answer.kind !== 'listed') {
     const reason = `${unsent.reason}, and the payment couldn't be looked up`;
     if (isOver && cause === 'operator' && ambiguity !== undefined) return giveUp(payment, waiting, now);
-    if (isOver) return search(payment, ambiguity ?? { reason, since: now }, now);
+    if (isOver) return toSearching(payment, ambiguity ?? { reason, since: now }, now);
     const next = { ...unsent, tries: unsent.tries + 1 };
     return inPhase(payment, { ...waiting, unsent: next, until: now + sendAgainDelay(next) });
   }
@@ -213,7 +214,7 @@ export function onListedWhileWaiting(
   const finding = findOwn(payment.order, listed);
   if (isLink && finding.kind !== 'absent') {
     // The list doesn't have a link's address, so the link is expired and another is created.
-    const searched = search(found, ambiguity ?? { reason: unsent.reason, since: now }, now);
+    const searched = toSearching(found, ambiguity ?? { reason: unsent.reason, since: now }, now);
     return searched.phase.kind === 'searching' ? onListed(searched, searched.phase, answer, now) : searched;
   }
   switch (finding.kind) {
@@ -230,8 +231,8 @@ export function onListedWhileWaiting(
       const since = ambiguity?.since ?? now;
       const reason = finding.reason;
       const own = ownAmong(payment.order, answer.transactions);
-      const searched = search(withPossibleDoubles(found, own), { reason, since }, now);
-      return review(searched, { why: reason, held: true, inquiry: searchingOf(searched) }, now);
+      const searched = toSearching(withPossibleDoubles(found, own), { reason, since }, now);
+      return toReview(searched, { why: reason, held: true, inquiry: searchingOf(searched) }, now);
     }
   }
 }
@@ -256,5 +257,5 @@ export const NOT_KNOWN: Refusal = {
 /** Ends a payment that its merchant withdraws. */
 export function withdraw(payment: PaymentState, now: number): PaymentState {
   const reason = 'withdrawn before it was sent';
-  return end(payment, { status: 'FAILED', reason, failureCode: 'withdrawn' }, now);
+  return toEnded(payment, { status: 'FAILED', reason, failureCode: 'withdrawn' }, now);
 }

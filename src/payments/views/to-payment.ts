@@ -54,7 +54,7 @@ export function toPayment(state: PaymentState): Payment {
     reason: reasonOf(state),
     failureCode: failureCodeOf(state),
     financialTransId: facts.financialTransId,
-    review: review && toReview(state, review),
+    review: review && toPaymentReview(state, review),
     resolution: state.resolved && toResolution(state, state.resolved),
     // It is empty once it was erased.
     phone: order.kind === 'link' || !order.phone ? undefined : masked(order.phone),
@@ -79,7 +79,7 @@ export function forMerchant<Shown extends Pick<Payment, 'id'> & Partial<Pick<Pay
   return { ...payment, review: shown };
 }
 
-function toReview(state: PaymentState, { number, since, proposed, rejected }: Review): PaymentReview {
+function toPaymentReview(state: PaymentState, { number, since, proposed, rejected }: Review): PaymentReview {
   return {
     number,
     since: isoTime(since),

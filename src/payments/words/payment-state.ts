@@ -4,7 +4,7 @@ import type { Resolved } from './decision.js';
 import type { PaymentOrder, PaymentTerms } from './order.js';
 import type { FailureCode, PaymentStatus } from './payment.js';
 import type { TransId } from './payment-id.js';
-import { followedBy, inquiryOf, type Named, type Phase, type Review, UNNAMED } from './phase.js';
+import { followedBy, inquiryOf, type Phase, type Review, type TransactionMention, UNNAMED } from './phase.js';
 import type { Medium, ProviderStatus } from './transaction.js';
 
 /**
@@ -218,7 +218,7 @@ export function otherAmountOf({ differences }: PaymentState, transId: TransId | 
 }
 
 /** Whether it is the transaction that the payment goes by, or a further one that the provider has shown for it. */
-export function isKnown(payment: Pick<PaymentState, 'phase' | 'others'>, transId: TransId): boolean {
+export function isKnownTransaction(payment: Pick<PaymentState, 'phase' | 'others'>, transId: TransId): boolean {
   return transId === transIdOf(payment) || payment.others.some((other) => other.transId === transId);
 }
 
@@ -226,7 +226,7 @@ export function isKnown(payment: Pick<PaymentState, 'phase' | 'others'>, transId
  * Lists the transactions that notifications name and that the provider hasn't explained. While there is any, nothing is
  * sent again, and nothing final is told but what the provider says itself or a person decides over it.
  */
-export function namedIn({ claims }: Pick<PaymentState, 'claims'>): readonly Named[] {
+export function namedIn({ claims }: Pick<PaymentState, 'claims'>): readonly TransactionMention[] {
   const { open, unconfirmed, isNamed } = claims;
   return [...open.map(({ transId }) => transId), ...unconfirmed, ...(isNamed ? [UNNAMED] : [])];
 }

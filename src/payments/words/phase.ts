@@ -151,7 +151,7 @@ export interface Deciding {
   /** How often links were expired for it. */
   readonly rounds: number;
   /** Transactions that notifications had named by then: who insists does so in view of these. */
-  readonly inView: readonly Named[];
+  readonly inView: readonly TransactionMention[];
   /** The known difference of the transaction that it names. */
   readonly before?: string | undefined;
 }
@@ -239,7 +239,7 @@ export interface Check {
 }
 
 /** A transaction that a notification speaks of; it may leave it unnamed. */
-export type Named = TransId | typeof UNNAMED;
+export type TransactionMention = TransId | typeof UNNAMED;
 
 export const UNNAMED = 'a transaction without its id' as const;
 

@@ -159,8 +159,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'nothing ends a payment of which no transaction is known while a notification names one',
-    find: '  if (named === undefined) return end(payment, outcome, now);\n',
-    replace: '  if (named === undefined || now > 0) return end(payment, outcome, now);\n',
+    find: '  if (named === undefined) return toEnded(payment, outcome, now);\n',
+    replace: '  if (named === undefined || now > 0) return toEnded(payment, outcome, now);\n',
     setting: namedAlone,
     breaks: 'failedNamed',
     story: [/is SUCCESSFUL/, /reject/],
@@ -358,7 +358,7 @@ export const MUTANTS: readonly Mutant[] = [
     replace: `  if (wrong !== undefined && wrong !== payment.acceptedDifference) {
     const { phase } = payment;
     const inquiry = phase.kind === 'following' || phase.kind === 'closing' ? phase : phase.kind === 'review' ? phase.inquiry : undefined;
-    return review(payment, { why: wrong, held: false, inquiry }, now);
+    return toReview(payment, { why: wrong, held: false, inquiry }, now);
   }
   const known = { ...payment, facts`,
     setting: wrongAmounts,
@@ -383,7 +383,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'Retry-After is kept for reported transactions',
-    find: 'at: quiet(payment, Math.max(at, nextFreeAt(payment.recentQuestions, claim.transId, now)))',
+    find: 'at: afterQuiet(payment, Math.max(at, nextFreeAt(payment.recentQuestions, claim.transId, now)))',
     replace: 'at: Math.max(at, nextFreeAt(payment.recentQuestions, claim.transId, now))',
     setting: refusedQuestions,
     breaks: 'quiet',
@@ -391,7 +391,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'Retry-After is kept for expiries',
-    find: "at: quiet(payment, now), todo: { kind: 'expire', transId: link, isUnissued: true }",
+    find: "at: afterQuiet(payment, now), todo: { kind: 'expire', transId: link, isUnissued: true }",
     replace: "at: now, todo: { kind: 'expire', transId: link, isUnissued: true }",
     setting: world({
       kind: 'link',
@@ -411,7 +411,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a link that was expired for a decision that no money has moved does not come back for it',
-    find: '  if (isDecided && isOver(payment, status)) return payment;\n',
+    find: '  if (isDecided && cannotMoveMoney(payment, status)) return payment;\n',
     replace: '',
     setting: links,
     breaks: 'judgedOnce',
@@ -473,8 +473,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'what a look-up has found is compared with the list at the end',
-    find: 'askSoon(follow(markPossiblyDouble(payment), {',
-    replace: 'askSoon(follow(payment, {',
+    find: 'askSoon(toFollowing(markPossiblyDouble(payment), {',
+    replace: 'askSoon(toFollowing(payment, {',
     setting: takenTwice,
     breaks: 'secondSeen',
     story: [/the first of which the list shows late/, /status of T2: SUCCESSFUL: SUCCESSFUL, final/],
@@ -621,7 +621,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a link that a run before the reset may have given is not failed while the list leaves it out',
-    find: '  return !isOver(payment, status) && !own.some(',
+    find: '  return !cannotMoveMoney(payment, status) && !own.some(',
     replace: "  return (status === 'PENDING' || status === 'SUCCESSFUL') && !own.some(",
     setting: world({
       kind: 'link',
@@ -756,7 +756,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a decision without an answer leaves the transaction that it is about unproven',
-    find: 'const outstanding = unheard === undefined ? hidden : [unheard, ...hidden];',
+    find: 'const outstanding = unanswered === undefined ? hidden : [unanswered, ...hidden];',
     replace: 'const outstanding = hidden;',
     setting: insisting,
     breaks: 'failedTruth',
@@ -781,7 +781,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'the policy resends at the end of the grace period alone',
-    find: "      if (!isOver) return { kind: 'lookAgain' };\n",
+    find: "      if (!isGraceOver) return { kind: 'lookAgain' };\n",
     replace: '',
     setting: inDoubtAndResent,
     breaks: 'noDouble',
@@ -891,7 +891,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a link is looked at after it was expired',
     find: '  if (isAnswered) {\n',
-    replace: `  if (isAnswered) return end(payment, { status: 'EXPIRED' }, now);
+    replace: `  if (isAnswered) return toEnded(payment, { status: 'EXPIRED' }, now);
   if (isAnswered) {
 `,
     setting: linksExpired,
@@ -950,8 +950,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'what a notification has settled is compared with the list at the end',
-    find: 'applyTransaction(follow(markPossiblyDouble(payment), {',
-    replace: 'applyTransaction(follow(payment, {',
+    find: 'applyTransaction(toFollowing(markPossiblyDouble(payment), {',
+    replace: 'applyTransaction(toFollowing(payment, {',
     setting: world({
       kind: 'payout',
       troubles: new Set(['takenTwice']),
@@ -983,8 +983,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: '`fail` is not carried out on a list that leaves out what was seen before',
-    find: '  return !isOver(payment, status) && !own.some(',
-    replace: '  return !isOver(payment, status) && own.length > 9 && !own.some(',
+    find: '  return !cannotMoveMoney(payment, status) && !own.some(',
+    replace: '  return !cannotMoveMoney(payment, status) && own.length > 9 && !own.some(',
     setting: operators,
     breaks: 'failedTruth',
     story: [/list: T1 and T2: REVIEW 1/, /fail/, /no more/],
@@ -1100,15 +1100,15 @@ export const MUTANTS: readonly Mutant[] = [
     rule: 'a payment is not FAILED because the list does not show it',
     find: 'const claim = named.length',
     replace:
-      "      if (isOver) return { kind: 'clear', unissued: [], next: 'fail', transactions: [] };\n      const claim = named.length",
+      "      if (isGraceOver) return { kind: 'clear', unissued: [], next: 'fail', transactions: [] };\n      const claim = named.length",
     setting: inDoubt,
     breaks: 'failedTruth',
     story: [/which the list shows late/, /list: nothing/, /about a reset: there was none: FAILED, final/],
   },
   {
     rule: 'a payment that can not be checked for a reset is never FAILED',
-    find: "  if (hold === 'unchecked' && (isLink || ambiguity === undefined)) {\n    return search(",
-    replace: '  if (now < 0) {\n    return search(',
+    find: "  if (hold === 'unchecked' && (isLink || ambiguity === undefined)) {\n    return toSearching(",
+    replace: '  if (now < 0) {\n    return toSearching(',
     setting: world({
       kind: 'payout',
       terms: { sendByMs: 1_000 },
@@ -1171,8 +1171,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'decisions keep to the status budget',
-    find: 'const at = quiet(payment, nextFreeAt(payment.recentQuestions, transId, now));',
-    replace: 'const at = quiet(payment, now);',
+    find: 'const at = afterQuiet(payment, nextFreeAt(payment.recentQuestions, transId, now));',
+    replace: 'const at = afterQuiet(payment, now);',
     setting: world({
       kind: 'payout',
       troubles: new Set(['wrongAmount']),
@@ -1184,7 +1184,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a decision waits for the end of a short Retry-After',
-    find: "case 'list': return { at: quiet(payment, now), todo: { kind: 'lookUp' }, summary };",
+    find: "case 'list': return { at: afterQuiet(payment, now), todo: { kind: 'lookUp' }, summary };",
     replace: "case 'list': return { at: now, todo: { kind: 'lookUp' }, summary };",
     setting: world({
       kind: 'payout',
@@ -1199,7 +1199,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'an expiry that got no answer has not ended the link',
     find: '  const tries = (of.end?.tries ?? 0) + 1;\n  const at = now',
-    replace: `  if (!isAnswered) return end(payment, { status: 'EXPIRED' }, now);
+    replace: `  if (!isAnswered) return toEnded(payment, { status: 'EXPIRED' }, now);
   const tries = (of.end?.tries ?? 0) + 1;
   const at = now`,
     setting: linksExpired,
@@ -1217,7 +1217,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'an answer that does not say whose a transaction is settles nothing',
     find: `  return isOfPayment(payment, transaction) ? 'payment' : ownerOf(payment.order.id, transaction);`,
-    replace: `  if (ownerOf(payment.order.id, transaction) === 'unsaid' && !isOfPayment(payment, transaction)) return 'another';
+    replace: `  if (ownerOf(payment.order.id, transaction) === 'unnamed' && !isOfPayment(payment, transaction)) return 'another';
   return isOfPayment(payment, transaction) ? 'payment' : ownerOf(payment.order.id, transaction);`,
     setting: world({
       kind: 'payout',
@@ -1298,7 +1298,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'nothing is sent for a decision while the list can not be read',
     find: `const words = "the provider's list can't be read at the moment; try again";`,
-    replace: `if (isResend) return resend(payment, deciding, now);
+    replace: `if (isResend) return carryOutResend(payment, deciding, now);
   const words = '';`,
     setting: world({
       kind: 'payout',
@@ -1345,7 +1345,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: '`fail` is refused while the payment’s own transaction can move money',
-    find: "if (isOver(payment, status)) return goOn(payment, deciding, { kind: 'list' });",
+    find: "if (cannotMoveMoney(payment, status)) return goOn(payment, deciding, { kind: 'list' });",
     replace: "if (status !== 'SUCCESSFUL') return goOn(payment, deciding, { kind: 'list' });",
     setting: world({
       kind: 'payout',
@@ -1358,7 +1358,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: '`fail` is refused while the list shows what can move money',
-    find: '  const moving = own.filter(({ status }) => !isOver(payment, status));',
+    find: '  const moving = own.filter(({ status }) => !cannotMoveMoney(payment, status));',
     replace: "  const moving = own.filter(({ status }) => status === 'SUCCESSFUL');",
     setting: world({
       kind: 'payout',
@@ -1432,7 +1432,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'nothing but the end of a transaction comes after SUCCESSFUL',
-    find: "    (known.status === 'SUCCESSFUL' && !isOver(payment, status)) ||\n",
+    find: "    (known.status === 'SUCCESSFUL' && !cannotMoveMoney(payment, status)) ||\n",
     replace: '',
     setting: world({
       kind: 'payout',

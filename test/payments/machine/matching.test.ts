@@ -10,14 +10,14 @@ describe.each(orders)('a transaction of the payment $id', (order) => {
     ['both of its names', { externalId: order.id, userId: order.id }, 'payment'],
     ['its externalId alone', { externalId: order.id, userId: undefined }, 'payment'],
     ['its userId alone', { externalId: undefined, userId: order.id }, 'payment'],
-    ['no name', { externalId: undefined, userId: undefined }, 'unsaid'],
+    ['no name', { externalId: undefined, userId: undefined }, 'unnamed'],
     ['another externalId', { externalId: 'pay_other', userId: undefined }, 'another'],
     ['another userId', { externalId: undefined, userId: 'pay_other' }, 'another'],
     ['two other names', { externalId: 'pay_other', userId: 'pay_other' }, 'another'],
     ['its externalId, and another userId', { externalId: order.id, userId: 'pay_other' }, 'disputed'],
     ['another externalId, and its userId', { externalId: 'pay_other', userId: order.id }, 'disputed'],
   ] as const)('that the provider gives %s is counted accordingly', (_, names, whose) => {
-    const isOwn: boolean = whose === 'payment' || whose === 'unsaid';
+    const isOwn: boolean = whose === 'payment' || whose === 'unnamed';
     expect(ownerOf(order.id, { ...own, ...names })).toBe(whose);
     expect(ownAmong(order, [{ ...own, ...names }])).toHaveLength(isOwn ? 1 : 0);
     expect(disagreement(order, { ...own, ...names }) === undefined).toBe(isOwn);
