@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { Counts } from './counts.js';
 import { networkOf } from './network.js';
-import { tooManyAttempts } from './problem.js';
+import { tooMany } from './problem.js';
 
 /** Delay of the refusal of a wrong key for an address that has tried too many, in ms. */
 const REFUSED_AFTER_MS = 1_000;
@@ -12,6 +12,9 @@ const REFUSED_AFTER_MS = 1_000;
  * flood of guesses would otherwise hold as many connections as the address may have.
  */
 const MAX_HELD = 50;
+
+const DETAIL =
+  'Too many requests without a valid API key came from this address. Try again after the time in Retry-After.';
 
 /**
  * Limits wrong keys. A right one is let in, whatever others at its address have tried: many callers may share one.
@@ -43,10 +46,10 @@ export class Attempts {
       const { consumedPoints, msBeforeNext } = await this.#wrong.penalty(network);
       if (consumedPoints <= this.max) throw failure;
       const leave = this.#held.enter(network, MAX_HELD);
-      if (leave === undefined) throw tooManyAttempts(msBeforeNext, { Connection: 'close' });
+      if (leave === undefined) throw tooMany('too_many_attempts', DETAIL, msBeforeNext, { Connection: 'close' });
       await pause(REFUSED_AFTER_MS);
       leave();
-      throw tooManyAttempts(msBeforeNext);
+      throw tooMany('too_many_attempts', DETAIL, msBeforeNext);
     }
   }
 }

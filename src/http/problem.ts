@@ -86,46 +86,13 @@ export const forbidden = (scopes: readonly Scope[]): Problem =>
     },
   });
 
-/**
- * @param perMinute requests that a key may make in a minute
- * @param waitMs ms until it may make the next
- */
-export const tooManyOfKey = (perMinute: number, waitMs: number, headers: Readonly<Record<string, string>>): Problem =>
-  httpProblem(
-    'rate_limited',
-    `This API key may make ${perMinute} requests a minute. Try again after the time in Retry-After.`,
-    { headers: { ...headers, ...retryAfter(waitMs) } },
-  );
-
-export const tooManyConcurrent = (max: number, headers: Readonly<Record<string, string>>): Problem =>
-  httpProblem(
-    'rate_limited',
-    `This API key may have ${max} requests in progress at the same time. Wait for some of them to be answered.`,
-    { headers: { ...headers, ...retryAfter(1_000) } },
-  );
-
-/** @param max requests of a merchant that are carried out at the same time */
-export const tooManyActive = (max: number): Problem =>
-  httpProblem(
-    'rate_limited',
-    `Nothing was done: ${max} requests of this merchant are carried out at the same time, and this one's turn did not come in time. Repeat it, with the same Idempotency-Key.`,
-    { headers: retryAfter(1_000) },
-  );
-
-export const tooManyWaits = (max: number): Problem =>
-  httpProblem(
-    'rate_limited',
-    `With this API key, ${max} requests may wait for an outcome at the same time. Ask without "wait", or listen to notifications.`,
-    { headers: retryAfter(1_000) },
-  );
-
-/** @param waitMs ms until the address may try again */
-export const tooManyAttempts = (waitMs: number, headers: Readonly<Record<string, string>> = {}): Problem =>
-  httpProblem(
-    'too_many_attempts',
-    'Too many requests without a valid API key came from this address. Try again after the time in Retry-After.',
-    { headers: { ...retryAfter(waitMs), ...headers } },
-  );
+/** @param waitMs ms until the caller may try again */
+export const tooMany = (
+  code: 'rate_limited' | 'too_many_attempts',
+  detail: string,
+  waitMs: number,
+  headers: Readonly<Record<string, string>> = {},
+): Problem => httpProblem(code, detail, { headers: { ...retryAfter(waitMs), ...headers } });
 
 /** Tells a caller when to try again. */
 export const retryAfter = (ms: number) => ({ 'Retry-After': String(Math.ceil(ms / 1_000)) });

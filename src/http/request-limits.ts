@@ -2,7 +2,7 @@ import PQueue from 'p-queue';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { Attempts } from './attempts.js';
 import { Counts } from './counts.js';
-import { tooManyActive, tooManyConcurrent, tooManyOfKey, tooManyWaits } from './problem.js';
+import { tooMany } from './problem.js';
 
 /**
  * Limits on what callers of the API may ask for, so that none of them takes the service from the others. Each process
@@ -24,6 +24,9 @@ const MINUTE_S = 60;
 
 /** The longest wait of a request for its turn, in ms. */
 const MAX_TURN_WAIT_MS = 10_000;
+
+/** When a request may be repeated that others in progress have kept out, in ms. */
+const BUSY_MS = 1_000;
 
 /** A request of a key that is in progress. */
 export interface Admission {
@@ -58,9 +61,15 @@ export class RequestLimits {
       'RateLimit-Policy': `"key";q=${perMinute};w=${MINUTE_S}`,
       RateLimit: `"key";r=${taken.remainingPoints};t=${Math.ceil(taken.msBeforeNext / 1_000)}`,
     };
-    if (taken.consumedPoints > perMinute) throw tooManyOfKey(perMinute, taken.msBeforeNext, headers);
+    if (taken.consumedPoints > perMinute) {
+      const detail = `This API key may make ${perMinute} requests a minute. Try again after the time in Retry-After.`;
+      throw tooMany('rate_limited', detail, taken.msBeforeNext, headers);
+    }
     const leave = this.#inProgress.enter(key, concurrent);
-    if (leave === undefined) throw tooManyConcurrent(concurrent, headers);
+    if (leave === undefined) {
+      const detail = `This API key may have ${concurrent} requests in progress at the same time. Wait for some of them to be answered.`;
+      throw tooMany('rate_limited', detail, BUSY_MS, headers);
+    }
     return { headers, leave };
   }
 
@@ -72,7 +81,10 @@ export class RequestLimits {
   async whileWaiting<T>(key: string, wait: () => Promise<T>): Promise<T> {
     const max = Math.max(1, Math.floor(this.allowance.concurrent / 2));
     const leave = this.#waiting.enter(key, max);
-    if (leave === undefined) throw tooManyWaits(max);
+    if (leave === undefined) {
+      const detail = `With this API key, ${max} requests may wait for an outcome at the same time. Ask without "wait", or listen to notifications.`;
+      throw tooMany('rate_limited', detail, BUSY_MS);
+    }
     try {
       return await wait();
     } finally {
@@ -93,7 +105,8 @@ export class RequestLimits {
     const turns = this.#turns.get(group) ?? new PQueue({ concurrency: active });
     this.#turns.set(group, turns);
     const late = new AbortController();
-    const timer = setTimeout(() => late.abort(tooManyActive(active)), MAX_TURN_WAIT_MS);
+    const detail = `Nothing was done: ${active} requests of this merchant are carried out at the same time, and this one's turn did not come in time. Repeat it, with the same Idempotency-Key.`;
+    const timer = setTimeout(() => late.abort(tooMany('rate_limited', detail, BUSY_MS)), MAX_TURN_WAIT_MS);
     const begin = () => {
       clearTimeout(timer);
       return run();
