@@ -1,9 +1,10 @@
-import { STATUS_WINDOW_MS } from '../payments/words/limits.js';
+import { isRecent, nextFreeAt } from '../payments/machine/polling.js';
 import type { StatusAnswer } from '../payments/words/outcome.js';
 import type { TransId } from '../payments/words/payment-id.js';
 
 /** A question that was asked. */
 interface Question {
+  readonly transId: TransId;
   /** Time of the answer, or of the question while it has no answer, in ms by the payments' clock. */
   at: number;
 }
@@ -37,11 +38,9 @@ export class StatusLimit {
   async ask(transId: TransId, now: number, question: () => Promise<StatusAnswer>): Promise<StatusAnswer> {
     this.#forget(now);
     const recent = (this.#recent.get(transId) ?? []).filter(({ at }) => isRecent(at, now));
-    const oldest = recent.at(-this.allowed);
-    if (oldest !== undefined) {
-      return { kind: 'throttled', retryAfterMs: oldest.at + STATUS_WINDOW_MS + 1 - now, isOurs: true };
-    }
-    const asked: Question = { at: now };
+    const freeAt = nextFreeAt(recent, transId, now, this.allowed);
+    if (freeAt > now) return { kind: 'throttled', retryAfterMs: freeAt - now, isOurs: true };
+    const asked: Question = { transId, at: now };
     this.#recent.delete(transId);
     this.#recent.set(transId, [...recent, asked]);
     const begun = performance.now();
@@ -59,8 +58,4 @@ export class StatusLimit {
       this.#recent.delete(transId);
     }
   }
-}
-
-function isRecent(at: number, now: number): boolean {
-  return now - at <= STATUS_WINDOW_MS;
 }

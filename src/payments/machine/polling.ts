@@ -118,6 +118,7 @@ export function recordQuestion(recentQuestions: RecentQuestions, transId: TransI
   return [...recentQuestions.filter((one) => isRecent(one.at, at)), { transId, at }].slice(-MAX_RECENT_QUESTIONS);
 }
 
-function isRecent(at: number, now: number): boolean {
+/** Whether a question that was answered at `at` is in the latest window. */
+export function isRecent(at: number, now: number): boolean {
   return now - at <= STATUS_WINDOW_MS;
 }
