@@ -35,6 +35,3 @@ export const limit = wholeNumber({ min: 1, max: PAGE_SIZE.max, fallback: PAGE_SI
 
 /** The name of a merchant: operators alone may name another than their own. */
 export const merchantName = z.string().regex(/^[a-zA-Z0-9-]{1,40}$/, "must be a merchant's name");
-
-/** Characters of a transaction's id. */
-export const MAX_TRANS_ID_LENGTH = 200;

@@ -1,9 +1,9 @@
+import { MAX_TRANS_ID_LENGTH } from '../payments/words/limits.js';
 import { type PaymentId, parsePaymentId, type TransId } from '../payments/words/payment-id.js';
 import { PROVIDER_STATUSES, type ProviderStatus } from '../payments/words/transaction.js';
 import { type BodyHeaders, decoded, parseJson, textOf } from './body.js';
 import { pathSegment } from './calls.js';
 import { paymentIdOf } from './requests.js';
-import { MAX_TRANS_ID } from './schemas.js';
 
 /**
  * One transaction in a notification. It names the transaction or the payment at least, and proves nothing.
@@ -124,7 +124,7 @@ function fieldsOf(object: object): Named {
 
 /** Returns `undefined` for an id that can't be part of an address: the provider couldn't be asked about it. */
 function toTransId(text: string | undefined): TransId | undefined {
-  const isOne = text !== undefined && text.length <= MAX_TRANS_ID && pathSegment(text) !== undefined;
+  const isOne = text !== undefined && text.length <= MAX_TRANS_ID_LENGTH && pathSegment(text) !== undefined;
   return isOne ? (text as TransId) : undefined;
 }
 

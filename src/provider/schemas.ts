@@ -2,6 +2,7 @@ import { z } from 'zod';
 import {
   IDENTIFIER_PATTERN,
   MAX_SEARCH_LIMIT,
+  MAX_TRANS_ID_LENGTH,
   MINIMUM_AMOUNT,
   PROVIDER_LINK_LIFETIME_MS,
   SEARCH_LIMIT_DEFAULT,
@@ -49,9 +50,7 @@ const webAddressSchema = z
   .string()
   .max(MAX_ADDRESS, { abort: true })
   .pipe(z.url({ protocol: /^https?$/ }));
-/** Names one transaction. The interface gives no maximum length; ours is far longer than any that was seen. */
-export const MAX_TRANS_ID = 200;
-const transIdSchema = z.preprocess(asText, z.string().min(1).max(MAX_TRANS_ID));
+const transIdSchema = z.preprocess(asText, z.string().min(1).max(MAX_TRANS_ID_LENGTH));
 
 /** Body of `POST /initiate-pay`. */
 export const initiatePaySchema = z.object({
@@ -110,7 +109,7 @@ export const payoutSchema = z
 export type PayoutRequest = z.infer<typeof payoutSchema>;
 
 /** Body of `POST /expire-pay`. */
-export const expirePaySchema = z.object({ transId: z.string().min(1).max(MAX_TRANS_ID) });
+export const expirePaySchema = z.object({ transId: z.string().min(1).max(MAX_TRANS_ID_LENGTH) });
 
 /**
  * A field that the provider may leave out. `null` and an empty text count as left out, too: the interface doesn't say

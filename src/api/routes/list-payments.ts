@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { listPayments as list } from '../../engine/list-payments.js';
 import { isOperator } from '../../http/auth.js';
+import { MAX_TRANS_ID_LENGTH } from '../../payments/words/limits.js';
 import { PAYMENT_STATUSES } from '../../payments/words/payment.js';
 import { PAYMENT_KINDS } from '../../payments/words/payment-id.js';
 import { isQueryable } from '../../records/index-queries.js';
 import { REFERENCE } from '../../records/payment-record.js';
 import { recordsUnavailable } from '../api-error.js';
 import { cursor, toCursor } from '../cursor.js';
-import { limit, MAX_TRANS_ID_LENGTH, merchantName, time } from '../parameters.js';
+import { limit, merchantName, time } from '../parameters.js';
 import { authenticatedRoute } from '../route.js';
 import { paymentPageSchema } from '../schemas/payment.js';
 import { identifier } from './order-fields.js';

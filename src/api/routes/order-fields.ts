@@ -1,13 +1,19 @@
 import { z } from 'zod';
 import { IDENTIFIER_PATTERN, MINIMUM_AMOUNT } from '../../payments/words/limits.js';
 import { MAX_EMAIL_LENGTH, nineDigits, readEmail } from '../../provider/contact.js';
-import { MAX_METADATA_BYTES } from '../../temporal/limits.js';
 import { PLAIN_LINE } from '../../text/visible-text.js';
 
 /** The fields that collections and payouts have in common. */
 
 /** Characters of a message or a name: as many as a phone or a receipt can show. */
 const MAX_TEXT_LENGTH = 200;
+
+/**
+ * Bytes that a payment's metadata may have as JSON: most of its memo, which lists are made from. Temporal Cloud takes
+ * 40 kB for all that is stored beside a workflow: its memo, of which the rest has less than 2 kB, and its search
+ * attributes. Encryption adds some hundred bytes to each value.
+ */
+const MAX_METADATA_BYTES = 32_000;
 
 const MAX_METADATA = { pairs: 50, name: 40, value: 500 } as const;
 

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import type { Timeline, TimelineEntry } from '../views/timeline-entry.js';
 import { OBJECTIONS, type Rejection, type Resolution } from '../words/decision.js';
+import { MAX_TRANS_ID_LENGTH } from '../words/limits.js';
 import type { DirectOrder, LinkOrder, PaymentOrder, PaymentTerms, PayoutOrder } from '../words/order.js';
 import type { InitiationOutcome } from '../words/outcome.js';
 import { FAILURE_CODES, PAYMENT_EVENT_TYPES } from '../words/payment.js';
@@ -44,7 +45,7 @@ const { number } = z;
 const yes = optional(z.literal(true));
 
 const paymentId = identifier<PaymentId>(100);
-const transId = identifier<TransId>(200);
+const transId = identifier<TransId>(MAX_TRANS_ID_LENGTH);
 const transIds = list(transId);
 const status = z.enum(PROVIDER_STATUSES);
 
@@ -222,7 +223,7 @@ const deciding = object({
   ]),
   moving: transIds,
   rounds: count,
-  inView: list(identifier<TransactionMention>(200)),
+  inView: list(identifier<TransactionMention>(MAX_TRANS_ID_LENGTH)),
   before: optional(text()),
 });
 const check = object({

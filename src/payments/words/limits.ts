@@ -37,6 +37,9 @@ export const STATUS_WINDOW_MS = 60 * 1000;
 /** Shape of `userId` and `externalId` as the provider takes them; payment ids keep to it too. */
 export const IDENTIFIER_PATTERN = /^[a-zA-Z0-9\-_]{1,100}$/;
 
+/** Characters of a transaction's id. The interface gives no maximum; this is far longer than any that was seen. */
+export const MAX_TRANS_ID_LENGTH = 200;
+
 /** Most results that one search answers with; the least is 1. */
 export const MAX_SEARCH_LIMIT = 100;
 
