@@ -9,7 +9,7 @@ export interface LinkParams {
   readonly method: 'link';
   /** In XAF, which has no smaller unit */
   readonly amount: number;
-  /** Where the provider sends the receipt */
+  /** The address for the provider's receipt */
   readonly email?: string;
   /**
    * Your own identifier of the customer, returned with the payment. It can't be the customer's phone number,
@@ -21,7 +21,7 @@ export interface LinkParams {
    * address
    */
   readonly externalId?: string;
-  /** What the payment is for */
+  /** The purpose of the payment */
   readonly message?: string;
   /**
    * Your own data, returned with the payment: up to 50 strings, and 32000 bytes as JSON. The provider doesn't
@@ -31,12 +31,12 @@ export interface LinkParams {
     readonly [key: string]: string;
   };
   /**
-   * Where the payer's browser goes after paying. Coming back proves nothing: read the payment, or wait for the
-   * notification
+   * The address that the payer's browser goes to after paying. Coming back proves nothing: read the payment, or
+   * wait for the notification
    */
   readonly redirectUrl?: string;
   /**
-   * How long the link can be paid: from `10s` to `24h`, a whole number of `s`, `m` or `h`. By default 24 hours,
+   * The lifetime of the link: from `10s` to `24h`, a whole number of `s`, `m` or `h`. By default 24 hours,
    * unless your operator has set another time
    */
   readonly expiresIn?: string;
@@ -46,7 +46,7 @@ export interface DirectParams {
   readonly method: 'direct';
   /** In XAF, which has no smaller unit */
   readonly amount: number;
-  /** Where the provider sends the receipt */
+  /** The address for the provider's receipt */
   readonly email?: string;
   /**
    * Your own identifier of the customer, returned with the payment. It can't be the customer's phone number,
@@ -58,7 +58,7 @@ export interface DirectParams {
    * address
    */
   readonly externalId?: string;
-  /** What the payment is for */
+  /** The purpose of the payment */
   readonly message?: string;
   /**
    * Your own data, returned with the payment: up to 50 strings, and 32000 bytes as JSON. The provider doesn't
@@ -83,7 +83,7 @@ export interface Payment {
   readonly id: string;
   readonly object: 'payment';
   readonly kind: Open<'collection' | 'payout'>;
-  /** How a collection reaches the payer */
+  /** The way that a collection reaches the payer */
   readonly method?: Open<'link' | 'direct'>;
   /**
    * - `CREATED`: the provider has not confirmed the payment yet, or nobody has tried to pay it
@@ -96,15 +96,16 @@ export interface Payment {
    */
   readonly status: Open<'CREATED' | 'PENDING' | 'SUCCESSFUL' | 'FAILED' | 'EXPIRED' | 'REVIEW'>;
   /**
-   * Whether the outcome is certain. Do not pay by other means while it is `false`. It becomes `false` again if
-   * an outcome is called into question; the status is then `REVIEW`
+   * `true` when the outcome is certain. Do not pay by other means while it is `false`. It becomes `false` again
+   * if an outcome is called into question; the status is then `REVIEW`
    */
   readonly final: boolean;
-  /** What you ordered, in XAF */
+  /** The amount that you ordered, in XAF */
   readonly amount: number;
   /**
-   * What has moved, in XAF, once the payment is `SUCCESSFUL` and the provider has said how much. It differs from
-   * `amount` where an operator has matched a transaction of another amount: compare the two before you deliver
+   * The amount that moved, in XAF, once the payment is `SUCCESSFUL` and the provider has given it. It differs
+   * from `amount` when an operator has matched a transaction of another amount: compare the two before you
+   * deliver
    */
   readonly amountPaid?: number;
   readonly currency: 'XAF';
@@ -112,11 +113,11 @@ export interface Payment {
   readonly link?: string;
   /** The provider's transaction, once it is known */
   readonly transId?: string;
-  /** How the money moves, once the provider has said so */
+  /** The medium that moves the money, once the provider has given it */
   readonly medium?: Open<'mobile money' | 'orange money' | 'platform'>;
   /** The last three digits of the phone number: `•••• 205` */
   readonly phone?: string;
-  /** What is left after the provider's fees, once the provider has said so, in XAF */
+  /** The amount after the provider's fees, once the provider has given it, in XAF */
   readonly revenue?: number;
   /** The provider's fees: what has moved less `revenue`, in XAF */
   readonly fee?: number;
@@ -142,16 +143,16 @@ export interface Payment {
   readonly userId?: string;
   /** As you sent it */
   readonly message?: string;
-  /** Where the payer of a link is sent afterwards, as you sent it */
+  /** The address that the payer of a link returns to, as you sent it */
   readonly redirectUrl?: string;
   /** Your own data, as you sent it */
   readonly metadata: {
     readonly [key: string]: string;
   };
   readonly createdAt: string;
-  /** When the payment last changed */
+  /** The time of the last change of the payment */
   readonly updatedAt: string;
-  /** When the link ends; collections by link only */
+  /** The time when the link ends; collections by link only */
   readonly expiresAt?: string;
   /** For operators: whose payment it is */
   readonly merchant?: string;
@@ -183,12 +184,12 @@ export interface PaymentReview {
   readonly rejected?: RejectedDecision;
 }
 
-/** What one person has decided. Nothing has been done */
+/** The decision that one person proposes. Nothing is done until another person agrees */
 export interface ProposedDecision {
   readonly action: Open<'resend' | 'fail' | 'match'>;
   /** The transaction that the payment is to be matched with */
   readonly transId?: string;
-  /** What that transaction is of, where it differs from the order, in XAF */
+  /** The amount of that transaction, when it differs from the order's, in XAF */
   readonly transactionAmount?: number;
   /** The operator's name: the second person has another */
   readonly by: string;
@@ -260,12 +261,12 @@ export interface PaymentResolution {
 
 /** A problem document (RFC 9457) */
 export interface ProblemDocument {
-  /** Where the kind of problem is described; relative to the address of the request */
+  /** The address of the description of this kind of problem, relative to the address of the request */
   readonly type: string;
   readonly title: string;
   /** The HTTP status */
   readonly status: number;
-  /** What was wrong and what to do, for people */
+  /** The error and its remedy, for people */
   readonly detail: string;
   /** Stable: let programs act on it */
   readonly code: Open<
@@ -320,7 +321,7 @@ export interface ProblemDocument {
         | 'different_transaction'
         | 'unassigned_transaction'
       >[];
-  /** What the transaction of the match is of, where it differs from the order, in XAF */
+  /** The amount of the match's transaction, when it differs from the order's, in XAF */
   readonly transactionAmount?: number;
   /**
    * The statement isn't there yet, because it is being made
@@ -328,7 +329,7 @@ export interface ProblemDocument {
   readonly beingMade?: true;
 }
 
-/** What is wrong with one field. `field message` is a sentence */
+/** The error in one field. `field message` is a sentence */
 export interface FieldError {
   /** A field by its path, such as `metadata.colour`, or a parameter by its name */
   readonly field: string;
@@ -347,7 +348,7 @@ export interface PayoutParams {
   readonly medium?: 'mobile money' | 'orange money' | 'platform';
   /** The recipient's name */
   readonly name?: string;
-  /** Where the provider sends the receipt */
+  /** The address for the provider's receipt */
   readonly email?: string;
   /**
    * Your own identifier of the customer, returned with the payment. It can't be the customer's phone number,
@@ -359,7 +360,7 @@ export interface PayoutParams {
    * address
    */
   readonly externalId?: string;
-  /** What the payment is for */
+  /** The purpose of the payment */
   readonly message?: string;
   /**
    * Your own data, returned with the payment: up to 50 strings, and 32000 bytes as JSON. The provider doesn't
@@ -383,13 +384,13 @@ export interface PaymentPage {
   readonly incomplete?: true;
 }
 
-/** What a list shows of a payment */
+/** A payment in a list */
 export interface PaymentSummary {
   /** The payment's id. It begins with `col_` for a collection and with `pay_` for a payout */
   readonly id: string;
   readonly object: 'payment';
   readonly kind: Open<'collection' | 'payout'>;
-  /** How a collection reaches the payer */
+  /** The way that a collection reaches the payer */
   readonly method?: Open<'link' | 'direct'>;
   /**
    * - `CREATED`: the provider has not confirmed the payment yet, or nobody has tried to pay it
@@ -402,27 +403,28 @@ export interface PaymentSummary {
    */
   readonly status: Open<'CREATED' | 'PENDING' | 'SUCCESSFUL' | 'FAILED' | 'EXPIRED' | 'REVIEW'>;
   /**
-   * Whether the outcome is certain. Do not pay by other means while it is `false`. It becomes `false` again if
-   * an outcome is called into question; the status is then `REVIEW`
+   * `true` when the outcome is certain. Do not pay by other means while it is `false`. It becomes `false` again
+   * if an outcome is called into question; the status is then `REVIEW`
    */
   readonly final: boolean;
-  /** What you ordered, in XAF */
+  /** The amount that you ordered, in XAF */
   readonly amount: number;
   /**
-   * What has moved, in XAF, once the payment is `SUCCESSFUL` and the provider has said how much. It differs from
-   * `amount` where an operator has matched a transaction of another amount: compare the two before you deliver
+   * The amount that moved, in XAF, once the payment is `SUCCESSFUL` and the provider has given it. It differs
+   * from `amount` when an operator has matched a transaction of another amount: compare the two before you
+   * deliver
    */
   readonly amountPaid?: number;
   readonly currency: 'XAF';
   /** The provider's transaction, once it is known */
   readonly transId?: string;
   /**
-   * How the money moves, once the provider has said so; missing until the payment is recorded as it stands,
-   * about a minute after its end, and where there are no records
+   * The medium that moves the money, once the provider has given it; missing until the payment is recorded as it
+   * stands, about a minute after its end, and where there are no records
    */
   readonly medium?: Open<'mobile money' | 'orange money' | 'platform'>;
   /**
-   * What is left after the provider's fees, once the provider has said so, in XAF; missing until the payment is
+   * The amount after the provider's fees, once the provider has given it, in XAF; missing until the payment is
    * recorded as it stands, about a minute after its end, and where there are no records
    */
   readonly revenue?: number;
@@ -460,8 +462,8 @@ export interface PaymentSummary {
   };
   readonly createdAt: string;
   /**
-   * When the payment last changed; missing until the payment is recorded as it stands, about a minute after its
-   * end, and where there are no records
+   * The time of the last change of the payment; missing until the payment is recorded as it stands, about a
+   * minute after its end, and where there are no records
    */
   readonly updatedAt?: string;
   /** For operators: whose payment it is */
@@ -520,11 +522,11 @@ export interface RejectRequest {
 }
 
 export interface TimelineEntry {
-  /** When it happened, for the first time if several times */
+  /** The time of the event, or of the first of several */
   readonly at: string;
-  /** When it happened for the last time */
+  /** The time of the last of several */
   readonly lastAt?: string;
-  /** How often it happened, unless once */
+  /** The number of times, when there were several */
   readonly count?: number;
   readonly type: Open<
     | 'created'
@@ -551,16 +553,16 @@ export interface TimelineEntry {
     | 'stopped'
   >;
   /**
-   * Whose word or doing it was. `notification`: it came in the provider's name, and proves nothing. `temporal`:
-   * somebody asked for it with Temporal's own tools
+   * The event's origin. `notification`: it came in the provider's name, and proves nothing. `temporal`: somebody
+   * asked for it with Temporal's own tools
    */
   readonly source: Open<'merchant' | 'provider' | 'timer' | 'operator' | 'system' | 'notification' | 'temporal'>;
-  /** What happened, for people */
+  /** The event, for people */
   readonly summary: string;
   /** The payment's status from then on */
   readonly status?: Open<'CREATED' | 'PENDING' | 'SUCCESSFUL' | 'FAILED' | 'EXPIRED' | 'REVIEW'>;
   readonly final?: true;
-  /** What has moved, where that isn't what was ordered, in XAF */
+  /** The amount that moved, when it differs from the order's, in XAF */
   readonly amountPaid?: number;
   readonly reason?: string;
   readonly failureCode?: Open<
@@ -603,14 +605,14 @@ export interface TimelineEntry {
     'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.attempt_failed' | 'payment.review'
   >;
   readonly delivery?: Open<'delivered' | 'failed' | 'abandoned' | 'no_address'>;
-  /** How many entries are left out here */
+  /** The number of entries left out here */
   readonly entries?: number;
 }
 
 export interface EventPage {
   /** In the order in which they were recorded */
   readonly data: readonly PaymentEvent[];
-  /** Whether further events are recorded already */
+  /** `true` when further events are recorded already */
   readonly hasMore: boolean;
   /** Pass it as `cursor` for what comes after this page, now or whenever you ask again */
   readonly nextCursor: string;
@@ -625,7 +627,7 @@ export interface PaymentEvent {
   readonly type: Open<
     'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.attempt_failed' | 'payment.review'
   >;
-  /** When the event occurred */
+  /** The time of the event */
   readonly timestamp: string;
   /** For operators: whose it is */
   readonly merchant?: string;
@@ -646,12 +648,12 @@ export interface Notification {
   readonly type: Open<
     'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.attempt_failed' | 'payment.review'
   >;
-  /** When the event occurred */
+  /** The time of the event */
   readonly at: string;
   readonly delivery: NotificationDelivery;
 }
 
-/** How far the delivery has come */
+/** The progress of the delivery */
 export interface NotificationDelivery {
   /**
    * - `due`: the next attempt is not before `at`
@@ -663,7 +665,7 @@ export interface NotificationDelivery {
   readonly at: string;
   /** Attempts that have failed, while it is due */
   readonly tries?: number;
-  /** When the last attempt was made, unless it was delivered */
+  /** The time of the last attempt, until it is delivered */
   readonly lastTriedAt?: string;
   /** Why the last attempt failed, unless it was delivered */
   readonly lastError?: string;
@@ -677,14 +679,14 @@ export interface Balance {
   /** In `currency` */
   readonly balance: number;
   readonly currency: string;
-  /** When the provider was asked */
+  /** The time when the provider was asked */
   readonly asOf: string;
 }
 
 export interface StatementList {
   /** The newest day first */
   readonly data: readonly StatementSummary[];
-  /** Whether there are earlier ones */
+  /** `true` when there are earlier ones */
   readonly hasMore: boolean;
 }
 
@@ -694,7 +696,7 @@ export interface StatementSummary {
   /** Grows each time that the statement of the day is made */
   readonly version: number;
   readonly madeAt: string;
-  /** Whether the provider has answered everything that had to be asked, and could show all of it */
+  /** `true` when the provider has answered every question, and could show everything */
   readonly complete: boolean;
   /** For operators: how many payments it has */
   readonly payments?: number;
@@ -710,12 +712,12 @@ export interface Statement {
   /** Grows each time that the statement of the day is made */
   readonly version: number;
   readonly madeAt: string;
-  /** Whether the provider has answered everything that had to be asked, and could show all of it */
+  /** `true` when the provider has answered every question, and could show everything */
   readonly complete: boolean;
   readonly timeZone: 'Africa/Douala';
-  /** When the day began */
+  /** The beginning of the day */
   readonly from: string;
-  /** When it ended */
+  /** The end of the day */
   readonly to: string;
   readonly services: {
     readonly collection: ServiceStatement;
@@ -737,7 +739,7 @@ export interface ServiceStatement {
 }
 
 export interface StatementTotals {
-  /** How many there are */
+  /** The number of payments */
   readonly payments: number;
   readonly byStatus: {
     readonly CREATED: Sum;
@@ -747,9 +749,9 @@ export interface StatementTotals {
     readonly EXPIRED: Sum;
     readonly REVIEW: Sum;
   };
-  /** What the provider left of SUCCESSFUL payments whose fee is known, in XAF */
+  /** The sum of SUCCESSFUL payments after the provider's fees, where these are known, in XAF */
   readonly revenue: number;
-  /** The fees of these, in XAF */
+  /** The sum of these fees, in XAF */
   readonly fees: number;
   /** SUCCESSFUL payments whose fee the provider didn't tell */
   readonly withoutFee: number;
@@ -762,20 +764,20 @@ export interface Sum {
 }
 
 export interface MidnightBalance {
-  /** What the provider said, in XAF */
+  /** The balance by the provider, in XAF */
   readonly balance: number;
-  /** When it was asked, within minutes of midnight in Douala */
+  /** The time of that, within minutes of midnight in Douala */
   readonly asOf: string;
 }
 
 export interface BalanceChange {
   /** The closing balance less the opening one, in XAF */
   readonly balance: number;
-  /** What the day's SUCCESSFUL payments come to: positive for collections, negative for payouts, in XAF */
+  /** The sum of the day's SUCCESSFUL payments: positive for collections, negative for payouts, in XAF */
   readonly payments: number;
   /**
-   * What is left of the first without the second: other days' payments, withdrawals, fees that aren't known, and
-   * what only the provider knows, in XAF
+   * `balance` less `payments`: other days' payments, withdrawals, unknown fees, and movements that only the
+   * provider knows, in XAF
    */
   readonly rest: number;
 }
@@ -789,7 +791,7 @@ export interface StatementCoverage {
    * for one by one
    */
   readonly notCompared: number;
-  /** Whether there are more payments than a statement takes */
+  /** `true` when there are more payments than a statement takes */
   readonly cutOff: boolean;
 }
 
@@ -799,19 +801,20 @@ export interface StatementLine {
   readonly id: string;
   readonly merchant: string;
   readonly kind: Open<'collection' | 'payout'>;
-  /** When the statement was made */
+  /** At the time of the statement */
   readonly status: Open<'CREATED' | 'PENDING' | 'SUCCESSFUL' | 'FAILED' | 'EXPIRED' | 'REVIEW'>;
   readonly final: boolean;
-  /** What you ordered, in XAF */
+  /** The amount that you ordered, in XAF */
   readonly amount: number;
   /**
-   * What has moved, in XAF, once the payment is `SUCCESSFUL` and the provider has said how much. It differs from
-   * `amount` where an operator has matched a transaction of another amount: compare the two before you deliver
+   * The amount that moved, in XAF, once the payment is `SUCCESSFUL` and the provider has given it. It differs
+   * from `amount` when an operator has matched a transaction of another amount: compare the two before you
+   * deliver
    */
   readonly amountPaid?: number;
-  /** What the provider left of it, in XAF */
+  /** The amount after the provider's fee, in XAF */
   readonly revenue?: number;
-  /** What has moved less `revenue`; missing when the provider did not tell it, in XAF */
+  /** The amount that moved, less `revenue`; missing when the provider did not give it, in XAF */
   readonly fee?: number;
   readonly transId?: string;
   readonly financialTransId?: string;
@@ -821,7 +824,7 @@ export interface StatementLine {
   readonly providerStatus?: Open<'CREATED' | 'PENDING' | 'SUCCESSFUL' | 'FAILED' | 'EXPIRED'>;
   /** As the provider shows it, in XAF */
   readonly providerAmount?: number;
-  /** Whether the provider has said what it has of it */
+  /** `true` when the provider has answered for it */
   readonly compared: boolean;
 }
 
@@ -847,12 +850,12 @@ export interface StatementDifference {
   readonly providerStatus?: Open<'CREATED' | 'PENDING' | 'SUCCESSFUL' | 'FAILED' | 'EXPIRED'>;
   /** As the provider shows it, in XAF */
   readonly providerAmount?: number;
-  /** What a transaction that no payment knows was made for */
+  /** The order number on a transaction that belongs to no payment */
   readonly externalId?: string;
   /** The same in words */
   readonly text: string;
   /**
-   * What was done: the payment was compared with the provider's records again (`checked`, with `statusAfter`) or
+   * The handling: the payment was compared with the provider's records again (`checked`, with `statusAfter`) or
    * couldn't be (`not_checked`, with `problem`), a person has to decide it (`under_review`), or a transaction is
    * among the unmatched notifications (`unmatched`) or stands here alone (`noted`)
    */
@@ -872,7 +875,7 @@ export interface UnmatchedNotification {
   readonly transId?: string;
   readonly status?: Open<'CREATED' | 'PENDING' | 'SUCCESSFUL' | 'FAILED' | 'EXPIRED'>;
   readonly externalId?: string;
-  /** When it was received, or found */
+  /** The time when it was received, or found */
   readonly at: string;
   /** The beginning of one that can't be read, as it came */
   readonly unread?: string;
@@ -881,13 +884,13 @@ export interface UnmatchedNotification {
 }
 
 export interface UnacknowledgedPage {
-  /** Those of the payment that was created first at the beginning, over all pages */
+  /** The oldest payment first, over all pages */
   readonly data: readonly UnacknowledgedNotification[];
-  /** How many payments may have one, on all pages */
+  /** The number of payments that may have one, on all pages */
   readonly total: number;
-  /** How many of them were asked for this page */
+  /** The number of them that were asked for this page */
   readonly checked: number;
-  /** How many of those could not answer in time */
+  /** The number of those that could not answer in time */
   readonly unread: number;
   /** Pass it as `cursor` to ask more payments that may have one; the last page has none */
   readonly nextCursor?: string;
@@ -901,11 +904,12 @@ export interface UnacknowledgedNotification {
     readonly merchant: string;
     readonly kind: Open<'collection' | 'payout'>;
     readonly status: Open<'CREATED' | 'PENDING' | 'SUCCESSFUL' | 'FAILED' | 'EXPIRED' | 'REVIEW'>;
-    /** What you ordered, in XAF */
+    /** The amount that you ordered, in XAF */
     readonly amount: number;
     /**
-     * What has moved, in XAF, once the payment is `SUCCESSFUL` and the provider has said how much. It differs from
-     * `amount` where an operator has matched a transaction of another amount: compare the two before you deliver
+     * The amount that moved, in XAF, once the payment is `SUCCESSFUL` and the provider has given it. It differs
+     * from `amount` when an operator has matched a transaction of another amount: compare the two before you
+     * deliver
      */
     readonly amountPaid?: number;
     readonly currency: 'XAF';

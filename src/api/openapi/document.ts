@@ -70,9 +70,9 @@ const TAGS: Readonly<Record<RouteTag, string>> = {
   Collections: 'Money from payers, by link or with a request on the phone.',
   Payouts: 'Money to recipients.',
   Payments: 'Collections and payouts, as they are now.',
-  Notifications: 'What was sent to your webhook address. What it is sent: see the webhooks.',
+  Notifications: 'The events sent to your webhook address. Their form: see the webhooks.',
   Balance: 'The balances of your services at the provider.',
-  Statements: 'What happened on a day, beside what the provider shows of it.',
+  Statements: "A day's payments, compared with the provider's records of it.",
   Operations: 'For those who run Sanaga, and for the provider.',
 };
 

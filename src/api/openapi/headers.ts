@@ -29,14 +29,14 @@ export const HEADERS: Readonly<Record<HeaderName, JsonObject>> = {
     schema: { type: 'string', const: 'true' },
   },
   Link: text('The address of the next page, with `rel="next"`; the last page has none.'),
-  RateLimit: text('What is left for the API key: `r` requests for the next `t` seconds.'),
-  'RateLimit-Policy': text('What the API key may make: `q` requests in `w` seconds.'),
+  RateLimit: text('The requests left to the API key: `r` for the next `t` seconds.'),
+  'RateLimit-Policy': text('The limit of the API key: `q` requests in `w` seconds.'),
   'Retry-After': {
     description: 'After how many seconds to repeat the request.',
     required: true,
     schema: { type: 'integer', minimum: 0 },
   },
-  'WWW-Authenticate': { ...text('How to authenticate, and which scope is missing.'), required: true },
+  'WWW-Authenticate': { ...text('The way to authenticate, and the missing scope.'), required: true },
 };
 
 export const headersOf = (...names: readonly HeaderName[]) =>

@@ -21,7 +21,7 @@ const WEBHOOK_HEADERS = [
   },
   {
     name: 'webhook-timestamp',
-    description: 'When this attempt was made, in seconds since 1970',
+    description: 'The time of this attempt, in seconds since 1970',
     schema: { type: 'integer' },
     example: 1_795_249_234,
   },

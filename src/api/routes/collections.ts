@@ -28,7 +28,7 @@ export const expiresIn = z
   .regex(LIFETIME_PATTERN, 'must be a duration from 10s to 24h, such as "90s", "15m" or "24h"')
   .meta({
     description:
-      'How long the link can be paid: from `10s` to `24h`, a whole number of `s`, `m` or `h`. By default 24 hours, unless your operator has set another time',
+      'The lifetime of the link: from `10s` to `24h`, a whole number of `s`, `m` or `h`. By default 24 hours, unless your operator has set another time',
     examples: ['15m'],
   })
   .transform((text) => ms(text as StringValue));
@@ -52,7 +52,7 @@ const redirectUrl = z
   .meta({
     format: 'uri',
     description:
-      "Where the payer's browser goes after paying. Coming back proves nothing: read the payment, or wait for the notification",
+      "The address that the payer's browser goes to after paying. Coming back proves nothing: read the payment, or wait for the notification",
   });
 
 /** Body of `POST /v1/collections`: with a link, or directly on the payer's phone. */

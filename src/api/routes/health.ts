@@ -37,7 +37,7 @@ export const readyz = publicRoute({
       description: 'It can, perhaps with warnings.',
       schema: z.object({
         status: z.literal('ready'),
-        warnings: z.array(z.string()).optional().describe('What an operator has to look at'),
+        warnings: z.array(z.string()).optional().describe('Warnings for an operator to look into'),
       }),
     },
   },

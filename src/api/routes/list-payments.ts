@@ -45,7 +45,7 @@ export const listPayments = authenticatedRoute({
       .optional()
       .meta({ parameter: { type: 'boolean' } })
       .describe(
-        "Whether the outcome is certain: `false` for all that is still open, REVIEW and a link's FAILED included",
+        "Selects by whether the outcome is certain: `false` for all that is still open, REVIEW and a link's FAILED included",
       ),
     kind: z.enum(PAYMENT_KINDS).optional(),
     externalId: identifier.optional(),

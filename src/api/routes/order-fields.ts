@@ -134,13 +134,13 @@ const metadata = z
 
 /** The fields of every order, besides its amount. */
 export const orderFields = {
-  email: email.optional().describe('Where the provider sends the receipt'),
+  email: email.optional().describe("The address for the provider's receipt"),
   userId: userId.optional(),
   externalId: identifier
     .optional()
     .describe(
       "Your own identifier of the payment, returned with it. It can't be the payer's phone number, name or e-mail address",
     ),
-  message: text.optional().describe('What the payment is for'),
+  message: text.optional().describe('The purpose of the payment'),
   metadata,
 };

@@ -28,7 +28,7 @@ export const getPayment = authenticatedRoute({
   scopes: ['read', 'review'],
   query: z.strictObject({
     wait: wholeNumber({ min: 0, max: MAX_WAIT_SECONDS, fallback: 0, unit: ' of seconds' }).describe(
-      'How many seconds to wait for the payment to become final',
+      'The number of seconds to wait for the payment to become final',
     ),
   }),
   isOutOfTurn: ({ wait }) => wait > 0,

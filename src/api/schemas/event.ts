@@ -7,7 +7,7 @@ const feedEventSchema = z
   .object({
     id: described(z.string(), 'The `webhook-id` of the notification: the same here and there'),
     type: z.enum(PAYMENT_EVENT_TYPES),
-    timestamp: described(time, 'When the event occurred'),
+    timestamp: described(time, 'The time of the event'),
     merchant: described(z.string().optional(), 'For operators: whose it is'),
     paymentId,
     data: described(
@@ -20,7 +20,7 @@ const feedEventSchema = z
 export const eventPageSchema = z
   .object({
     data: described(z.array(feedEventSchema), 'In the order in which they were recorded'),
-    hasMore: described(z.boolean(), 'Whether further events are recorded already'),
+    hasMore: described(z.boolean(), '`true` when further events are recorded already'),
     nextCursor: described(
       z.string(),
       'Pass it as `cursor` for what comes after this page, now or whenever you ask again',

@@ -6,6 +6,6 @@ export const keySchema = z
   .object({
     object: z.literal('key'),
     name: described(z.string(), "The key's owner: a merchant or an operator"),
-    scopes: described(z.array(z.enum(SCOPES)), 'What it allows'),
+    scopes: described(z.array(z.enum(SCOPES)), 'The calls that it allows'),
   })
   .meta({ id: 'Key', description: 'An API key, without its secret' });

@@ -19,10 +19,10 @@ const deliverySchema = z
     ),
     at: time,
     tries: described(z.int().optional(), 'Attempts that have failed, while it is due'),
-    lastTriedAt: described(time.optional(), 'When the last attempt was made, unless it was delivered'),
+    lastTriedAt: described(time.optional(), 'The time of the last attempt, until it is delivered'),
     lastError: described(z.string().optional(), 'Why the last attempt failed, unless it was delivered'),
   })
-  .meta({ id: 'Delivery', description: 'How far the delivery has come' });
+  .meta({ id: 'Delivery', description: 'The progress of the delivery' });
 export type DeliveryResource = z.output<typeof deliverySchema>;
 
 const notificationSchema = z
@@ -30,7 +30,7 @@ const notificationSchema = z
     number: described(z.int(), "1 for the payment's first notification"),
     id: described(z.string(), 'The `webhook-id`: the same for every attempt'),
     type: z.enum(PAYMENT_EVENT_TYPES),
-    at: described(time, 'When the event occurred'),
+    at: described(time, 'The time of the event'),
     delivery: deliverySchema,
   })
   .meta({ id: 'Notification' });
@@ -44,7 +44,7 @@ export const notificationListSchema = z.object({ data: z.array(notificationSchem
 export const paymentEventSchema = (type: (typeof PAYMENT_EVENT_TYPES)[number]) =>
   z.object({
     type: z.literal(type),
-    timestamp: described(time, 'When the event occurred'),
+    timestamp: described(time, 'The time of the event'),
     merchant: described(z.string().optional(), 'Your own name'),
     data: described(paymentSchema, 'The payment at the time of sending, which can be ahead of `type`: act on it'),
   });
@@ -69,13 +69,10 @@ const unacknowledgedSchema = z
 
 export const unacknowledgedListSchema = z
   .object({
-    data: described(
-      z.array(unacknowledgedSchema),
-      'Those of the payment that was created first at the beginning, over all pages',
-    ),
-    total: described(z.int(), 'How many payments may have one, on all pages'),
-    checked: described(z.int(), 'How many of them were asked for this page'),
-    unread: described(z.int(), 'How many of those could not answer in time'),
+    data: described(z.array(unacknowledgedSchema), 'The oldest payment first, over all pages'),
+    total: described(z.int(), 'The number of payments that may have one, on all pages'),
+    checked: described(z.int(), 'The number of them that were asked for this page'),
+    unread: described(z.int(), 'The number of those that could not answer in time'),
     nextCursor: described(
       z.string().optional(),
       'Pass it as `cursor` to ask more payments that may have one; the last page has none',
@@ -87,7 +84,7 @@ const unmatchedSchema = schemaOf<UnmatchedNotification>()({
   transId: z.string().optional(),
   status: z.enum(PROVIDER_STATUSES).optional(),
   externalId: z.string().optional(),
-  at: described(time, 'When it was received, or found'),
+  at: described(time, 'The time when it was received, or found'),
   unread: described(z.string().optional(), "The beginning of one that can't be read, as it came"),
   statement: described(
     z.string().optional(),

@@ -41,7 +41,7 @@ export const paymentSchema = schemaOf<PaymentResource>()({
   id: paymentId,
   object: z.literal('payment'),
   kind: z.enum(PAYMENT_KINDS),
-  method: described(z.enum(['link', 'direct']).optional(), 'How a collection reaches the payer'),
+  method: described(z.enum(['link', 'direct']).optional(), 'The way that a collection reaches the payer'),
   status: described(
     z.enum(PAYMENT_STATUSES),
     [
@@ -55,12 +55,12 @@ export const paymentSchema = schemaOf<PaymentResource>()({
   ),
   final: described(
     z.boolean(),
-    'Whether the outcome is certain. Do not pay by other means while it is `false`. It becomes `false` again if an outcome is called into question; the status is then `REVIEW`',
+    '`true` when the outcome is certain. Do not pay by other means while it is `false`. It becomes `false` again if an outcome is called into question; the status is then `REVIEW`',
   ),
-  amount: xaf('What you ordered'),
+  amount: xaf('The amount that you ordered'),
   amountPaid: described(
     z.int().optional(),
-    'What has moved, in XAF, once the payment is `SUCCESSFUL` and the provider has said how much. It differs from `amount` where an operator has matched a transaction of another amount: compare the two before you deliver',
+    'The amount that moved, in XAF, once the payment is `SUCCESSFUL` and the provider has given it. It differs from `amount` when an operator has matched a transaction of another amount: compare the two before you deliver',
   ),
   currency: z.literal(CURRENCY),
   link: described(
@@ -68,9 +68,9 @@ export const paymentSchema = schemaOf<PaymentResource>()({
     'The page where the payer pays; collections by link only',
   ),
   transId: described(z.string().optional(), "The provider's transaction, once it is known"),
-  medium: described(z.enum(MEDIUMS).optional(), 'How the money moves, once the provider has said so'),
+  medium: described(z.enum(MEDIUMS).optional(), 'The medium that moves the money, once the provider has given it'),
   phone: described(z.string().optional(), 'The last three digits of the phone number: `•••• 205`'),
-  revenue: xaf("What is left after the provider's fees, once the provider has said so").optional(),
+  revenue: xaf("The amount after the provider's fees, once the provider has given it").optional(),
   fee: xaf("The provider's fees: what has moved less `revenue`").optional(),
   reason: described(z.string().optional(), 'Why the payment failed or is in REVIEW, in words for people'),
   failureCode: described(
@@ -85,12 +85,12 @@ export const paymentSchema = schemaOf<PaymentResource>()({
   message: described(z.string().optional(), 'As you sent it'),
   redirectUrl: described(
     z.string().meta({ format: 'uri' }).optional(),
-    'Where the payer of a link is sent afterwards, as you sent it',
+    'The address that the payer of a link returns to, as you sent it',
   ),
   metadata: described(z.record(z.string(), z.string()), 'Your own data, as you sent it'),
   createdAt: time,
-  updatedAt: described(time, 'When the payment last changed'),
-  expiresAt: described(time.optional(), 'When the link ends; collections by link only'),
+  updatedAt: described(time, 'The time of the last change of the payment'),
+  expiresAt: described(time.optional(), 'The time when the link ends; collections by link only'),
   merchant: described(z.string().optional(), 'For operators: whose payment it is'),
   temporalUrl: described(
     z.string().meta({ format: 'uri' }).optional(),
@@ -130,7 +130,7 @@ const summarySchema = schemaOf<SummaryResource>()({
   updatedAt: recorded(summaryFields.updatedAt.optional()),
   merchant: summaryFields.merchant,
   temporalUrl: summaryFields.temporalUrl,
-}).meta({ id: 'PaymentSummary', description: 'What a list shows of a payment' });
+}).meta({ id: 'PaymentSummary', description: 'A payment in a list' });
 
 /** A payment of a list that can't be read at the moment. */
 const unreadableSchema = z
@@ -165,7 +165,7 @@ export const reviewPageSchema = paymentPageSchema
     ),
     total: described(
       z.int(),
-      'How many payments Temporal has in REVIEW, on all pages; one whose workflow was reset may count twice',
+      'The number of payments that Temporal has in REVIEW, on all pages; one whose workflow was reset may count twice',
     ),
   })
   .meta({ id: 'ReviewPage' });

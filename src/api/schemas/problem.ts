@@ -11,18 +11,18 @@ const problemCodes = Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]];
 const fieldErrorSchema = schemaOf<FieldError>()({
   field: described(z.string(), 'A field by its path, such as `metadata.colour`, or a parameter by its name'),
   message: z.string(),
-}).meta({ id: 'FieldError', description: 'What is wrong with one field. `field message` is a sentence' });
+}).meta({ id: 'FieldError', description: 'The error in one field. `field message` is a sentence' });
 
 /** A problem document (RFC 9457). */
 export const problemSchema = z
   .object({
     type: described(
       z.string().meta({ format: 'uri-reference' }),
-      'Where the kind of problem is described; relative to the address of the request',
+      'The address of the description of this kind of problem, relative to the address of the request',
     ),
     title: z.string(),
     status: described(z.int(), 'The HTTP status'),
-    detail: described(z.string(), 'What was wrong and what to do, for people'),
+    detail: described(z.string(), 'The error and its remedy, for people'),
     code: described(z.enum(problemCodes), 'Stable: let programs act on it'),
     requestId: described(z.string(), "The request's X-Request-Id: give it to your operator"),
     errors: described(z.array(fieldErrorSchema).optional(), 'Each field or parameter that is wrong'),
@@ -32,7 +32,7 @@ export const problemSchema = z
       z.union([z.boolean(), objectionsSchema]).optional(),
       'The `force` with which the decision is taken in spite of what stands against it in `detail`',
     ),
-    transactionAmount: xaf('What the transaction of the match is of, where it differs from the order').optional(),
+    transactionAmount: xaf("The amount of the match's transaction, when it differs from the order's").optional(),
     beingMade: described(z.literal(true).optional(), "The statement isn't there yet, because it is being made"),
   })
   .meta({ id: 'Problem', description: 'A problem document (RFC 9457)' });

@@ -4,7 +4,7 @@ import { MEDIUMS, PROVIDER_STATUSES, type Transaction } from '../../payments/wor
 import { described, schemaOf, time, xaf } from './fields.js';
 
 const noAnswerFields = {
-  asOf: described(time, 'When the provider was asked'),
+  asOf: described(time, 'The time when the provider was asked'),
   message: described(z.string().optional(), "Why there is no answer, or the provider's own words"),
 };
 
@@ -12,7 +12,7 @@ const recordSchema = schemaOf<Transaction>()({
   transId: z.string(),
   status: z.enum(PROVIDER_STATUSES),
   transType: z.enum(['Collection', 'Payout']).optional(),
-  amount: xaf('What the provider says that the amount is').optional(),
+  amount: xaf('The amount by the provider').optional(),
   medium: z.enum(MEDIUMS).optional(),
   revenue: xaf("The amount less the provider's fees").optional(),
   reason: z.string().optional(),
@@ -31,11 +31,11 @@ export const providerRecordsSchema = z
       .object({
         answer: described(
           z.enum(['listed', ...NO_RECORD]),
-          'Whether the provider gave its list. With any other answer than `listed`, nothing is known',
+          'The result of asking for the list. With any other than `listed`, nothing is known',
         ),
         transactions: described(
           z.array(recordSchema),
-          "What the provider lists under the payment's id. It may list a transaction late",
+          "The transactions that the provider lists under the payment's id. It may list one late",
         ),
         ...noAnswerFields,
       })
@@ -53,7 +53,7 @@ export const providerRecordsSchema = z
       .meta({ id: 'ProviderStatus', description: "The payment's own transaction, as old as `asOf` says" })
       .optional(),
   })
-  .meta({ id: 'ProviderRecords', description: 'What the provider shows of a payment' });
+  .meta({ id: 'ProviderRecords', description: "The provider's records of a payment" });
 export type ProviderRecordsResource = z.output<typeof providerRecordsSchema>;
 
 export const balanceSchema = z
@@ -63,7 +63,7 @@ export const balanceSchema = z
     serviceName: described(z.string(), "The service's name at the provider"),
     balance: described(z.int(), 'In `currency`'),
     currency: z.string(),
-    asOf: described(time, 'When the provider was asked'),
+    asOf: described(time, 'The time when the provider was asked'),
   })
   .meta({
     id: 'Balance',

@@ -24,7 +24,7 @@ export const forceSchema = z
 const proposedSchema = schemaOf<ProposedDecision>()({
   action: z.enum(DECISION_ACTIONS),
   transId: described(z.string().optional(), 'The transaction that the payment is to be matched with'),
-  transactionAmount: xaf('What that transaction is of, where it differs from the order').optional(),
+  transactionAmount: xaf("The amount of that transaction, when it differs from the order's").optional(),
   by: described(z.string(), "The operator's name: the second person has another"),
   why: z.string(),
   forced: described(
@@ -33,7 +33,10 @@ const proposedSchema = schemaOf<ProposedDecision>()({
   ),
   overruled: described(objectionsSchema.optional(), OVERRULED),
   at: time,
-}).meta({ id: 'ProposedDecision', description: 'What one person has decided. Nothing has been done' });
+}).meta({
+  id: 'ProposedDecision',
+  description: 'The decision that one person proposes. Nothing is done until another person agrees',
+});
 
 const rejectedSchema = schemaOf<RejectedDecision>()({
   action: z.enum(DECISION_ACTIONS),

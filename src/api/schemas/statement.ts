@@ -21,10 +21,7 @@ const statementSummaryFields = {
   date: described(z.string().meta({ format: 'date' }), 'The day in Douala'),
   version: described(z.int(), 'Grows each time that the statement of the day is made'),
   madeAt: time,
-  complete: described(
-    z.boolean(),
-    'Whether the provider has answered everything that had to be asked, and could show all of it',
-  ),
+  complete: described(z.boolean(), '`true` when the provider has answered every question, and could show everything'),
 };
 
 export const statementListSchema = z
@@ -41,7 +38,7 @@ export const statementListSchema = z
       ),
       'The newest day first',
     ),
-    hasMore: described(z.boolean(), 'Whether there are earlier ones'),
+    hasMore: described(z.boolean(), '`true` when there are earlier ones'),
   })
   .meta({ id: 'StatementList' });
 
@@ -51,7 +48,7 @@ const sumSchema = schemaOf<Sum>()({
 }).meta({ id: 'Sum' });
 
 const totalsSchema = schemaOf<Totals>()({
-  payments: described(z.int(), 'How many there are'),
+  payments: described(z.int(), 'The number of payments'),
   byStatus: z.object({
     CREATED: sumSchema,
     PENDING: sumSchema,
@@ -60,14 +57,14 @@ const totalsSchema = schemaOf<Totals>()({
     EXPIRED: sumSchema,
     REVIEW: sumSchema,
   }),
-  revenue: xaf('What the provider left of SUCCESSFUL payments whose fee is known'),
-  fees: xaf('The fees of these'),
+  revenue: xaf("The sum of SUCCESSFUL payments after the provider's fees, where these are known"),
+  fees: xaf('The sum of these fees'),
   withoutFee: described(z.int(), "SUCCESSFUL payments whose fee the provider didn't tell"),
 }).meta({ id: 'StatementTotals' });
 
 const midnightBalanceSchema = schemaOf<MidnightBalance>()({
-  balance: xaf('What the provider said'),
-  asOf: described(time, 'When it was asked, within minutes of midnight in Douala'),
+  balance: xaf('The balance by the provider'),
+  asOf: described(time, 'The time of that, within minutes of midnight in Douala'),
 }).meta({ id: 'MidnightBalance' });
 
 const serviceStatementSchema = schemaOf<ServiceStatement>()({
@@ -78,9 +75,9 @@ const serviceStatementSchema = schemaOf<ServiceStatement>()({
   closing: midnightBalanceSchema.optional().describe('For operators: the same at its end'),
   change: schemaOf<BalanceChange>()({
     balance: xaf('The closing balance less the opening one'),
-    payments: xaf("What the day's SUCCESSFUL payments come to: positive for collections, negative for payouts"),
+    payments: xaf("The sum of the day's SUCCESSFUL payments: positive for collections, negative for payouts"),
     rest: xaf(
-      "What is left of the first without the second: other days' payments, withdrawals, fees that aren't known, and what only the provider knows",
+      "`balance` less `payments`: other days' payments, withdrawals, unknown fees, and movements that only the provider knows",
     ),
   })
     .meta({ id: 'BalanceChange' })
@@ -95,7 +92,7 @@ const serviceStatementSchema = schemaOf<ServiceStatement>()({
       z.int(),
       'Payments of which nothing was seen: the provider gave no answer about them, or there were too many to ask for one by one',
     ),
-    cutOff: described(z.boolean(), 'Whether there are more payments than a statement takes'),
+    cutOff: described(z.boolean(), '`true` when there are more payments than a statement takes'),
   }).meta({ id: 'StatementCoverage' }),
 }).meta({ id: 'ServiceStatement' });
 
@@ -103,12 +100,12 @@ const statementLineSchema = schemaOf<StatementLine>()({
   id: paymentId,
   merchant: z.string(),
   kind: paymentSchema.shape.kind,
-  status: described(z.enum(PAYMENT_STATUSES), 'When the statement was made'),
+  status: described(z.enum(PAYMENT_STATUSES), 'At the time of the statement'),
   final: z.boolean(),
   amount: paymentSchema.shape.amount,
   amountPaid: paymentSchema.shape.amountPaid,
-  revenue: xaf('What the provider left of it').optional(),
-  fee: xaf('What has moved less `revenue`; missing when the provider did not tell it').optional(),
+  revenue: xaf("The amount after the provider's fee").optional(),
+  fee: xaf('The amount that moved, less `revenue`; missing when the provider did not give it').optional(),
   transId: z.string().optional(),
   financialTransId: z.string().optional(),
   medium: z.enum(MEDIUMS).optional(),
@@ -116,7 +113,7 @@ const statementLineSchema = schemaOf<StatementLine>()({
   createdAt: time,
   providerStatus: z.enum(PROVIDER_STATUSES).optional(),
   providerAmount: xaf('As the provider shows it').optional(),
-  compared: described(z.boolean(), 'Whether the provider has said what it has of it'),
+  compared: described(z.boolean(), '`true` when the provider has answered for it'),
 }).meta({ id: 'StatementLine', description: 'A payment. Its payer is not named' });
 
 const differenceSchema = schemaOf<Difference>()({
@@ -129,11 +126,11 @@ const differenceSchema = schemaOf<Difference>()({
   amount: xaf('As the payment has it: what was ordered, or has moved').optional(),
   providerStatus: described(z.enum(PROVIDER_STATUSES).optional(), 'As the provider shows it'),
   providerAmount: xaf('As the provider shows it').optional(),
-  externalId: described(z.string().optional(), 'What a transaction that no payment knows was made for'),
+  externalId: described(z.string().optional(), 'The order number on a transaction that belongs to no payment'),
   text: described(z.string(), 'The same in words'),
   handling: described(
     z.enum(HANDLINGS),
-    "What was done: the payment was compared with the provider's records again (`checked`, with `statusAfter`) or couldn't be (`not_checked`, with `problem`), a person has to decide it (`under_review`), or a transaction is among the unmatched notifications (`unmatched`) or stands here alone (`noted`)",
+    "The handling: the payment was compared with the provider's records again (`checked`, with `statusAfter`) or couldn't be (`not_checked`, with `problem`), a person has to decide it (`under_review`), or a transaction is among the unmatched notifications (`unmatched`) or stands here alone (`noted`)",
   ),
   statusAfter: z.enum(PAYMENT_STATUSES).optional(),
   problem: z.string().optional(),
@@ -143,8 +140,8 @@ export const statementSchema = schemaOf<Statement & { readonly object: 'statemen
   object: z.literal('statement'),
   ...statementSummaryFields,
   timeZone: z.literal(TIME_ZONE),
-  from: described(time, 'When the day began'),
-  to: described(time, 'When it ended'),
+  from: described(time, 'The beginning of the day'),
+  to: described(time, 'The end of the day'),
   services: z.object({ collection: serviceStatementSchema, payout: serviceStatementSchema }),
   payments: described(z.array(statementLineSchema).readonly(), 'In the order of their creation'),
   differences: z.array(differenceSchema).readonly(),

@@ -6,9 +6,9 @@ import { described, time, xaf } from './fields.js';
 
 const eventSchema = z
   .object({
-    at: described(time, 'When it happened, for the first time if several times'),
-    lastAt: described(time.optional(), 'When it happened for the last time'),
-    count: described(z.int().optional(), 'How often it happened, unless once'),
+    at: described(time, 'The time of the event, or of the first of several'),
+    lastAt: described(time.optional(), 'The time of the last of several'),
+    count: described(z.int().optional(), 'The number of times, when there were several'),
     type: z.enum([
       'created',
       'sending',
@@ -35,12 +35,12 @@ const eventSchema = z
     ]),
     source: described(
       z.enum(['merchant', 'provider', 'timer', 'operator', 'system', 'notification', 'temporal']),
-      "Whose word or doing it was. `notification`: it came in the provider's name, and proves nothing. `temporal`: somebody asked for it with Temporal's own tools",
+      "The event's origin. `notification`: it came in the provider's name, and proves nothing. `temporal`: somebody asked for it with Temporal's own tools",
     ),
-    summary: described(z.string(), 'What happened, for people'),
+    summary: described(z.string(), 'The event, for people'),
     status: described(z.enum(PAYMENT_STATUSES).optional(), "The payment's status from then on"),
     final: z.literal(true).optional(),
-    amountPaid: xaf("What has moved, where that isn't what was ordered").optional(),
+    amountPaid: xaf("The amount that moved, when it differs from the order's").optional(),
     reason: z.string().optional(),
     failureCode: z.enum(FAILURE_CODES).optional(),
     transId: z.string().optional(),
@@ -64,11 +64,11 @@ const eventSchema = z
     number: described(z.int().optional(), "The notification's number"),
     event: z.enum(PAYMENT_EVENT_TYPES).optional(),
     delivery: z.enum(['delivered', 'failed', 'abandoned', 'no_address']).optional(),
-    entries: described(z.int().optional(), 'How many entries are left out here'),
+    entries: described(z.int().optional(), 'The number of entries left out here'),
   })
   .meta({ id: 'TimelineEntry' });
 export type TimelineResource = z.output<typeof eventSchema>;
 
 export const timelineSchema = z
   .object({ data: z.array(eventSchema) })
-  .meta({ id: 'Timeline', description: 'What has happened to a payment, oldest first' });
+  .meta({ id: 'Timeline', description: 'The events of a payment, oldest first' });
