@@ -14,7 +14,7 @@ export interface TargetOptions {
   readonly csv?: boolean;
 }
 
-/** Which API to talk to, and with which key. */
+/** Address of an API, and a key for it. */
 export interface Target {
   readonly url: string;
   readonly apiKey: string;
@@ -31,7 +31,7 @@ export function withTarget(command: Command): Command {
 /** The state folder of a `start` in the current folder. */
 export const stateFolder = () => join(process.cwd(), STATE_FOLDER);
 
-/** Where a running `start` sends its notifications for `listen`, and the secret that signs them. */
+/** Address that a running `start` sends its notifications to for `listen`, and the secret that signs them. */
 export interface ListenTarget {
   readonly port: number;
   readonly secret: string;

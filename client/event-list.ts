@@ -5,7 +5,7 @@ import type { EventListParams, EventPage, PaymentEvent } from './types.js';
 /** One page when awaited; all events that are recorded by now when iterated over. */
 export type EventList = Promise<EventPage> & AsyncIterable<PaymentEvent>;
 
-/** What you were to be notified of, oldest first. */
+/** Lists the merchant's notification events, oldest first. */
 export function listEvents(send: Send, params: EventListParams, options: RequestOptions): EventList {
   refuseNoObject('params', params);
   const first = readPage(send, params, options);

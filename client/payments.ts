@@ -6,7 +6,7 @@ import { pause, type RequestOptions, type Send } from './transport.js';
 import type { ListParams, Payment, RejectParams, ResolveParams, RetrieveParams, TimelineEntry } from './types.js';
 
 export interface WaitOptions {
-  /** How long to wait altogether, in ms: 5 minutes by default. */
+  /** Time limit for the whole wait, in ms: 5 minutes by default. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -90,7 +90,7 @@ export class Payments {
     return last;
   }
 
-  /** What happened to a payment, oldest first. */
+  /** Lists the events of a payment, oldest first. */
   events(id: string, options?: RequestOptions): Promise<readonly TimelineEntry[]> {
     return askList(this.#send, `${pathOf('payments', id)}/events`, options);
   }
@@ -124,7 +124,7 @@ export class Payments {
   }
 }
 
-/** Whether it may be over soon, so that it is worth waiting. */
+/** Reports whether the error is an outage that may end soon, so that waiting pays. */
 function isOutage(error: unknown): boolean {
   if (error instanceof ConnectionError) return true;
   const isAnswer = error instanceof ApiError || error instanceof UnexpectedResponseError;

@@ -15,7 +15,7 @@ export interface ClientOptions {
    * payment, and takes up to 70 s where its turn, Temporal and the records are slow, too.
    */
   readonly timeoutMs?: number;
-  /** How often a request is repeated: 2 by default. */
+  /** Number of times that a request is repeated: 2 by default. */
   readonly maxRetries?: number;
 }
 
@@ -47,7 +47,7 @@ const PAUSE_MS = { first: 500, max: 8_000 } as const;
 /** The longest Retry-After that is waited for; beyond it, the error tells when to come back. */
 const MAX_RETRY_AFTER_MS = 30_000;
 
-/** Where requests go, and in whose name. */
+/** Address and credentials of the API. */
 interface Endpoint {
   readonly base: string;
   readonly apiKey: string;
@@ -68,7 +68,7 @@ export function createTransport(options: ClientOptions): Send {
     refuseNoSignal(signal);
     signal?.throwIfAborted();
     const written = write(endpoint.base, request);
-    /** Whether an attempt so far may have taken effect. */
+    /** `true` once an attempt may have taken effect. */
     let isInDoubt = false;
     for (let retries = 0; ; retries++) {
       let failure: unknown;
@@ -180,8 +180,8 @@ export async function pause(ms: number, signal: AbortSignal | undefined): Promis
 }
 
 /**
- * Whether a request that failed like this may have taken effect: only one that wasn't sent, or that was refused with a
- * 4xx, certainly has not. A 408 is a proxy's, which has given up waiting.
+ * Reports whether a request that failed like this may have taken effect. Only one that wasn't sent, or was refused with
+ * a 4xx, certainly has not. A 408 comes from a proxy that gave up waiting.
  */
 function mayHaveTakenEffect(failure: unknown): boolean {
   if (failure instanceof ConnectionError) return failure.sent;
@@ -192,8 +192,8 @@ function mayHaveTakenEffect(failure: unknown): boolean {
 }
 
 /**
- * Whether a failure settles what an earlier attempt has left open. Only one with the payment in it does: any other
- * refusal is about the request that was refused, and not about the one before.
+ * Reports whether a failure settles an earlier attempt that was in doubt. Only one that contains the payment does: any
+ * other refusal is about the last request, not the earlier one.
  */
 function settles(failure: unknown): boolean {
   return failure instanceof ApiError && failure.payment !== undefined;

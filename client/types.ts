@@ -20,7 +20,7 @@ type Known<Word> = Word extends string ? (string extends Word ? never : Word) : 
 
 export type PaymentKind = Known<Payment['kind']>;
 
-/** How the payer is reached: by a link to a checkout page, or by a request on their phone. */
+/** Way to reach the payer: a link to a checkout page, or a request on their phone. */
 export type CollectionMethod = Known<Payment['method']>;
 
 /** REVIEW: the outcome isn't known, or is in doubt, and an operator has to look into it. */
@@ -39,7 +39,7 @@ export type NotificationType = Known<Notification['type']>;
 /** The `code` of an error document. */
 export type ErrorCode = Known<ProblemDocument['code']>;
 
-/** What can stand against an operator's decision, and be overruled. */
+/** An objection to an operator's decision that `force` can overrule. */
 export type Objection = Extract<Force, readonly unknown[]>[number];
 
 /** A payment that was created or, with the same Idempotency-Key, found. */
@@ -57,7 +57,7 @@ export interface RetrieveParams {
 
 export interface ListParams {
   readonly status?: PaymentStatus;
-  /** Whether the outcome is certain. `false`: all that is still open, a link's FAILED included. */
+  /** Selects by whether the outcome is certain. `false`: all that is still open, a link's FAILED included. */
   readonly final?: boolean;
   readonly kind?: PaymentKind;
   readonly externalId?: string;
@@ -96,7 +96,7 @@ export interface WebhookEvent {
   /** The header `webhook-id`: the same each time that this notification is sent. */
   readonly id: string;
   readonly type: Open<NotificationType>;
-  /** When it happened. */
+  /** Time of the event. */
   readonly timestamp: string;
   /** The payment at the time of sending. Act on this, and not on the type: it can be ahead of it. */
   readonly data: Payment;
@@ -114,7 +114,7 @@ export interface EventListParams {
   readonly cursor?: string;
 }
 
-/** Which statements to list. */
+/** Selects statements of a list. */
 export interface StatementListParams {
   /** Only days before this one, such as `2026-11-21`. */
   readonly before?: string;

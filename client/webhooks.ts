@@ -8,7 +8,7 @@ export type WebhookHeaders =
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface VerifyOptions {
-  /** How far the time of signing may be from this machine's clock, in ms: 5 minutes by default. */
+  /** Largest difference between the time of signing and this machine's clock, in ms: 5 minutes by default. */
   readonly toleranceMs?: number;
 }
 

@@ -7,7 +7,7 @@ export interface ApiRequest {
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly body?: object;
   /**
-   * What it changes: nothing; the same, however often it is sent; or something each time, so that only one that was
+   * Effect of the request: none; the same, however often it is sent; or another each time, so that only one that was
    * certainly refused is repeated.
    */
   readonly changes: 'nothing' | 'once' | 'each time';

@@ -17,7 +17,7 @@ import { unlessBuilt } from './unless-built.js';
 
 const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.url));
 
-/** What all of it depends on. npm writes down in the last of these what is installed. */
+/** Files that every build depends on. npm records the installed packages in the last of them. */
 const ALWAYS = [
   'scripts/build.js',
   'scripts/programs.js',

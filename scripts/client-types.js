@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import openapiTS, { astToString } from 'openapi-typescript';
 import ts from 'typescript';
 
-/** What the client calls the schemas that it doesn't call by their own names. */
+/** The client's names for schemas, where they differ from the API's. */
 const NAMES = {
   CollectionRequest: 'CollectionParams',
   Delivery: 'NotificationDelivery',

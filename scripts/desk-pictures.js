@@ -125,7 +125,7 @@ async function takePictures(ports) {
     return await post(`${api}/v1/payouts`, order, headers);
   }
 
-  /** What somebody makes in the provider's portal for a payout. */
+  /** Makes a transfer by hand in the provider's portal, for a payout. */
   async function makeByHand(id, transfer) {
     const credentials = { apiuser: 'sandbox-payouts', apikey: payoutApiKey };
     await post(`${sandbox}/payout`, { ...transfer, externalId: id, userId: id }, credentials);

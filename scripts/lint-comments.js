@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 
 const COLUMNS = 120;
-/** How a line begins that is a comment, in the files whose names end so. */
+/** Patterns of lines that are comments, by the endings of files. */
 const COMMENTS = [
   [/\.(c?js|ts)$/, /^ *(\/\*|\* |\/\/)/],
   [/(\.(sh|ya?ml)|^Dockerfile|^\.ci\/run)$/, /^ *# /],

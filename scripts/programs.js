@@ -2,7 +2,7 @@ import { copyFile, readFile, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** What is run by its name, of each folder that is built. */
+/** Programs to run by name, by the folder that builds them. */
 export const PROGRAMS = {
   lib: ['server.js', 'worker.js', 'desk.js', 'codec-server.js', 'records.js'],
   build: [

@@ -78,7 +78,7 @@ function refuse(reasons) {
   process.exit(1);
 }
 
-/** What the changelog says of the version, and its date, which may be "unreleased". */
+/** Returns the changelog's section for the version, and its date, which may be "unreleased". */
 function notes() {
   for (const chapter of read('CHANGELOG.md').split(/^## /m)) {
     const [, named, date] = /^(\S+) \((\d{4}-\d{2}-\d{2}|unreleased)\)\n/.exec(chapter) ?? [];

@@ -76,7 +76,7 @@ async function runJest(args) {
   return code ?? 1;
 }
 
-/** What jest has written down; nothing when it didn't get that far, or was asked for something else than tests. */
+/** Reads jest's results. Returns `undefined` when it didn't get that far, or ran no tests. */
 async function readResults() {
   try {
     return JSON.parse(await readFile(file, 'utf8'));

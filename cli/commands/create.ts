@@ -35,7 +35,7 @@ interface PayoutOptions extends OrderOptions {
   readonly medium?: Medium;
 }
 
-/** How long `--wait` waits when it has no value. */
+/** Duration of `--wait` without a value, in seconds. */
 const WAIT_SECONDS = 300;
 
 /** The commands that create payments: `collect` and `payout`. */

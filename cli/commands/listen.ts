@@ -183,8 +183,8 @@ async function forward(address: string, { headers }: IncomingMessage, body: Buff
 }
 
 /**
- * When it arrived, and of when it is: it can be sent long after. Without a word about it, the same notification would
- * look like a second payment.
+ * Formats an event with the time of its arrival and its own, which can be much earlier. A repeated notification is
+ * marked, as it would look like a second payment.
  */
 function eventLine(
   { type, timestamp, data }: WebhookEvent,

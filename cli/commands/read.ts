@@ -271,10 +271,10 @@ function paymentTable(payments: readonly PaymentSummary[]): string {
   return table(isOperators ? [...head, 'Merchant'] : head, rows, ['Amount']);
 }
 
-/** How often a payment is read, and how often all of them are, in ms. */
+/** Intervals of reading one payment and all payments, in ms. */
 const EVERY_MS = { one: 1_000, all: 2_000 } as const;
 
-/** How many of the latest payments are watched. */
+/** Number of the latest payments to watch. */
 const WATCHED = 50;
 
 async function watchOne(

@@ -24,7 +24,7 @@ interface Setup {
 interface Scenario {
   readonly summary: string;
   readonly expected: PaymentStatus;
-  /** Whether it ends with an outcome; otherwise, with the expected status. */
+  /** `true` when the payment ends with an outcome; otherwise, it ends with the expected status. */
   readonly final: boolean;
   create(setup: Setup, order: { readonly amount: number; readonly externalId?: string }): Promise<CreatedPayment>;
   act?(payment: Payment, setup: Setup): Promise<unknown>;
@@ -108,7 +108,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
 };
 
-/** How long the outcome may take, in ms: a lost answer is looked for at growing intervals. */
+/** Time limit for the outcome, in ms: Sanaga looks for a lost answer at growing intervals. */
 const OUTCOME_LIMIT_MS = 120_000;
 
 /** The command `trigger`: scenarios, run with the sandbox. */

@@ -10,7 +10,7 @@ const LIMIT_MS = 10_000;
 /** A clock that is off by more than this is worth a word; signatures of notifications are refused from 5 min on. */
 const SKEW_MS = { warn: 5_000, fail: 60_000 } as const;
 
-/** Whether the API answers, is ready, and takes the key. */
+/** Checks that the API answers, is ready, and accepts the key. */
 export async function checkApi({ url, apiKey }: Partial<Target>): Promise<Finding[]> {
   if (url === undefined) {
     const todo = 'Set SANAGA_URL and SANAGA_API_KEY, or give --url and --api-key.';
@@ -52,7 +52,7 @@ async function checkKey(baseUrl: string, apiKey: string): Promise<Finding> {
 type Service = 'collection' | 'payout';
 type ProviderSettings = Pick<Config<'worker'>, `PROVIDER_${'COLLECTION' | 'PAYOUT'}_${'URL' | 'API_USER' | 'API_KEY'}`>;
 
-/** Whether the provider answers, and takes the credentials of a service: asks for its balance. */
+/** Checks that the provider answers and accepts a service's credentials: asks for its balance. */
 export async function checkProvider(service: Service, settings: ProviderSettings): Promise<Finding[]> {
   const [url, apiUser, apiKey] =
     service === 'collection'
@@ -130,7 +130,7 @@ type WebhookSettings = Pick<
 >;
 
 /**
- * Whether the merchants' webhook addresses can be reached. Nothing is delivered.
+ * Checks that the merchants' webhook addresses can be reached. Nothing is delivered.
  *
  * @param isForListen whether the one address belongs to `sanaga listen`, which needn't be running.
  */

@@ -46,7 +46,7 @@ interface Checked {
   readonly of: string;
   /** The API, if it is known. */
   readonly target: { readonly url?: string; readonly apiKey?: string };
-  /** Whether notifications are sent to `sanaga listen`, which needn't be running. */
+  /** `true` when notifications are sent to `sanaga listen`, which needn't be running. */
   readonly isForListen: boolean;
 }
 

@@ -11,7 +11,7 @@ import { type Finding, fail, ok, reasonOf } from './finding.js';
 
 const LIMIT_MS = 10_000;
 
-/** Whether Temporal answers, its namespace has what payments need, and a worker takes them. */
+/** Checks that Temporal answers, its namespace has what payments need, and a worker takes them. */
 export async function checkTemporal(env: NodeJS.ProcessEnv, taskQueue: string): Promise<Finding[]> {
   let target: TemporalTarget;
   try {

@@ -5,7 +5,7 @@ export interface Good {
   readonly price: number;
 }
 
-/** What the shop sells. Prices come from here, never from a form. */
+/** The shop's goods. Prices come from here, never from a form. */
 export const goods: ReadonlyMap<string, Good> = new Map([
   ['pepper', { name: 'White Penja pepper', about: '250 g, from the volcanic soil of Njombé', price: 4_500 }],
   ['coffee', { name: 'Coffee from the highlands', about: '500 g, roasted in Bafoussam', price: 6_000 }],

@@ -8,19 +8,19 @@ import {
 } from 'sanaga/client';
 import { type Attempt, isOver, type Order, type Store } from './store.ts';
 
-/** How long a customer has to pay. */
+/** Time that a customer has to pay. */
 const LINK_LIFETIME = '2h';
 
 /**
- * How long a request is repeated, in ms. Sanaga knows an Idempotency-Key for at least 30 days after it was first used:
- * after that, a repeated request could pay again.
+ * A request is repeated for this long, in ms. Sanaga knows an Idempotency-Key for at least 30 days after it was first
+ * used: after that, a repeated request could pay again.
  */
 const REPEAT_WITHIN_MS = 29 * 24 * 60 * 60_000;
 
-/** How long a visitor who comes back from the checkout page waits for the outcome, in seconds. */
+/** A visitor who comes back from the checkout page waits this long for the outcome, in seconds. */
 const WAIT_SECONDS = 8;
 
-/** What is known of an order's money, from all attempts together. */
+/** State of an order's money, from all attempts together. */
 export type OrderState =
   /** There is no link yet. */
   | { readonly kind: 'preparing' }
@@ -61,7 +61,7 @@ function isPaid({ payment }: Attempt): boolean {
   return payment?.final === true && payment.status === 'SUCCESSFUL';
 }
 
-/** What has moved. It can differ from what was ordered, when an operator has found the money by hand. */
+/** Returns the amount that moved. It differs from the order's when an operator has matched money of another amount. */
 export function paidAmount({ amount, amountPaid = amount }: Payment): number {
   return amountPaid;
 }
@@ -75,7 +75,7 @@ export function refundOf(attempts: readonly Attempt[]): Attempt | undefined {
   return attempts.findLast(({ kind }) => kind === 'payout');
 }
 
-/** What the shop's owner has to look into. */
+/** Lists problems for the shop's owner to look into. */
 export function alertsOf(attempts: readonly Attempt[]): string[] {
   const alerts = attempts.flatMap((attempt) => {
     const { key, payment, hasSucceeded, error } = attempt;
@@ -100,7 +100,7 @@ export function alertsOf(attempts: readonly Attempt[]): string[] {
   return paid.length > 1 ? [...alerts, `The customer has paid ${paid.length} times.`] : alerts;
 }
 
-/** Whether only a person sends it again. It may have been taken at an earlier try whose answer was lost. */
+/** Reports whether only a person will send it again. An earlier try whose answer was lost may have been accepted. */
 export function isGivenUp({ payment, isRefused }: Attempt): boolean {
   return payment === undefined && isRefused;
 }

@@ -10,7 +10,7 @@ import type { Order, Store } from './store.ts';
 export interface ShopOptions {
   readonly store: Store;
   readonly payments: Payments;
-  /** Where customers reach the shop: `https://shop.example`. */
+  /** Address of the shop for its customers: `https://shop.example`. */
   readonly shopUrl: string;
   /** `whsec_…`; several, separated by commas, while it is being changed. */
   readonly webhookSecret: string;

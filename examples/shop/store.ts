@@ -20,7 +20,7 @@ export type Attempt = {
   readonly key: string;
   readonly orderId: string;
   readonly createdAt: string;
-  /** What Sanaga has said of it; nothing until its first answer was stored. */
+  /** The payment by Sanaga's last answer; absent until the first was stored. */
   readonly payment?: Payment;
   /** It was SUCCESSFUL and final once, whatever it is now. */
   readonly hasSucceeded: boolean;
@@ -40,7 +40,7 @@ export interface Notice {
   readonly receivedAt: string;
 }
 
-/** Whether no money has moved by this attempt, and none will: only then may there be another. */
+/** Reports whether this attempt has moved no money and never will: only then may there be another. */
 export function isOver({ payment }: Attempt): boolean {
   return payment?.final === true && payment.status !== 'SUCCESSFUL';
 }
