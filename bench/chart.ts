@@ -6,9 +6,9 @@ export interface Line {
 }
 
 export interface Axis {
-  /** What is along it, with its unit. */
+  /** The quantity on the axis, with its unit. */
   readonly title: string;
-  /** Where its marks are; otherwise at round numbers from 0 on. */
+  /** Values of the marks; round numbers from 0 on by default. */
   readonly marks?: readonly number[];
   /** Puts the marks at equal distances, for numbers that grow by factors. Only with `marks`. */
   readonly isByFactors?: boolean;
@@ -86,7 +86,7 @@ interface Scale {
   at(value: number): number;
 }
 
-/** Where values are between two places of the picture. */
+/** Returns a function from values to positions between two places of the picture. */
 function scale({ marks, isByFactors }: Axis, values: readonly number[], from: number, to: number): Scale {
   if (marks !== undefined && isByFactors) {
     const step = (to - from) / Math.max(1, marks.length - 1);

@@ -24,7 +24,7 @@ export async function runCommand(main: (args: readonly string[], stop: AbortSign
   }
 }
 
-/** Whether this machine can be measured on; otherwise, it complains. */
+/** Reports whether this machine can be measured on, and prints the reason if it can't. */
 export function canMeasure(): boolean {
   if (process.platform === 'linux') return true;
   complain('bench: CPU times and memory are read from /proc, which only Linux has');

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
 /**
- * What the benchmark writes down: tables in Markdown, the parts of docs/performance.md that commands generate, and
+ * Writes the benchmark's output: tables in Markdown, the parts of docs/performance.md that commands generate, and
  * pictures.
  */
 

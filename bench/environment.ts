@@ -12,7 +12,7 @@ export function withoutTemporal(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 /** Settings of the other engines, and of PostgreSQL's clients. */
 const OTHERS = /^(DBOS|RESTATE|PG)/;
 
-/** What every process of every system starts with: nobody's settings, and Node as in production. */
+/** Returns the environment that every process of every system starts with: no settings, and Node as in production. */
 export function cleanEnvironment(): NodeJS.ProcessEnv {
   const env = Object.entries(withoutTemporal(withoutSettings(process.env)));
   return { ...Object.fromEntries(env.filter(([name]) => !OTHERS.test(name))), NODE_ENV: 'production' };

@@ -6,7 +6,7 @@ import { describePostgres, findPostgres } from './servers/postgres-programs.js';
 import { TEMPORAL_VERSION } from './servers/temporal-on-postgres.js';
 import { peerFolder } from './systems/peer.js';
 
-/** How busy the machine is: the load average of the last minute. */
+/** Returns the load average of the last minute. */
 export const loadNow = () => loadavg()[0] ?? 0;
 
 /**

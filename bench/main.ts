@@ -7,10 +7,10 @@ import { toJson, toTables } from './report.js';
 import { type BenchResult, runBench } from './run-bench.js';
 import { SYSTEM_NAMES } from './systems/system.js';
 
-/** What docs/performance.md compares, and says of. */
+/** Concurrencies that docs/performance.md compares and discusses. */
 const PUBLISHED = [1, 32];
 
-/** Whether a result has all that docs/performance.md tells. */
+/** Reports whether a result has everything that docs/performance.md shows. */
 function isWhole({ loads }: BenchOptions, { figures }: BenchResult): boolean {
   const measured = loads.map(({ concurrency }) => concurrency);
   return (

@@ -1,9 +1,9 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { SYSTEM_NAMES, type SystemName, VARIANT_NAMES } from './systems/system.js';
 
-/** What `npm run bench` is asked to do. */
+/** Options of `npm run bench`. */
 export interface BenchOptions {
-  /** How many payments are made at which concurrency, one after the other. */
+  /** Numbers of payments with their concurrency, measured one after the other. */
   readonly loads: readonly Load[];
   readonly repeats: number;
   readonly systems: readonly SystemName[];

@@ -2,7 +2,7 @@ import { pair, table } from './document.js';
 import { type RunFigures, ratios, totalCpu } from './figures.js';
 import type { BenchResult, LoadFigures } from './run-bench.js';
 
-/** How the benchmark's result is told: as JSON, and as tables, which are Markdown and can be read as they are. */
+/** Prints the benchmark's result as JSON and as tables, which are Markdown and can be read as they are. */
 
 const round = (value: number, digits = 1) => Number(value.toFixed(digits));
 

@@ -21,7 +21,7 @@ const SYSTEMS: Readonly<Record<SystemName, System>> = {
   'sanaga-call-stacks': sanaga({ settings: { WORKER_CALL_STACKS: 'true' } }, 'sanaga-call-stacks'),
 };
 
-/** What was measured at one concurrency. */
+/** Figures at one concurrency. */
 export interface LoadFigures extends Load {
   /** The medians of each system's runs. A system that was left out, or that failed, isn't in it. */
   readonly systems: ReadonlyMap<SystemName, RunFigures>;

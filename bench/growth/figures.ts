@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { GROWTH_SYSTEMS } from './options.js';
 
-/** What is measured as Sanaga grows. It is kept in a file as it comes, and read from one, so zod describes it. */
+/** Figures of Sanaga as it grows. They are saved to a file as they come, and read from one, so zod describes them. */
 
 const byProcess = z.record(z.string(), z.number());
 
@@ -27,14 +27,14 @@ const failureSchema = loadSchema.extend({ why: z.string() });
 
 const timesSchema = z.object({ p50: z.number(), max: z.number() });
 
-/** What a number of open payments makes of the rest; times in ms. */
+/** Figures at a number of open payments; times in ms. */
 const sizeSchema = z.object({
   size: z.number(),
-  /** Of these, under review. */
+  /** Number of them under review. */
   inReview: z.number(),
   /** Open payments made a second; `undefined` when none were. */
   madePerSecond: z.number().optional(),
-  /** What was wrong with payments in whose place others had to be made. */
+  /** Errors of payments that had to be replaced. */
   unmade: z.array(z.string()).optional(),
   /** Bytes of the store. */
   bytes: z.number(),
@@ -78,7 +78,7 @@ export function withItem<Item extends Place>(items: readonly Item[], item: Item)
   return inOrder([...items.filter((other) => !isAt(item, other)), item]);
 }
 
-/** What is there for a size and concurrency. */
+/** Returns the item of a size and concurrency. */
 export function itemAt<Item extends Place>(items: readonly Item[], place: Place): Item | undefined {
   return items.find((item) => isAt(place, item));
 }

@@ -9,7 +9,7 @@ export interface Times {
   readonly max: number;
 }
 
-/** How long lists of payments take. */
+/** Times of reading lists of payments. */
 export interface ListTimes {
   /** The newest 100 payments of a merchant. */
   readonly newest: Times;
@@ -26,7 +26,7 @@ const pageSchema = z.object({
   nextCursor: z.string().optional(),
 });
 
-/** How often each list is read. */
+/** Number of times that each list is read. */
 const TIMES = 10;
 const PAGE = 100;
 /**

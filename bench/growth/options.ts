@@ -5,14 +5,14 @@ import { type Load, loadsOf, MAX_CONCURRENCY, wholeNumbers } from '../options.js
 export const GROWTH_SYSTEMS = ['sanaga', 'sanaga-postgres'] as const;
 export type GrowthSystem = (typeof GROWTH_SYSTEMS)[number];
 
-/** What `npm run bench:growth` is asked to do. */
+/** Options of `npm run bench:growth`. */
 export interface GrowthOptions {
   readonly system: GrowthSystem;
-  /** How many payments are open before anything is measured, the fewest first. */
+  /** Numbers of open payments to measure at, the fewest first. */
   readonly sizes: readonly number[];
-  /** What is measured at each size. */
+  /** Loads to measure at each size. */
   readonly loads: readonly Load[];
-  /** Where the figures are kept as they come. */
+  /** File that the figures are saved to as they come. */
   readonly results: string;
   /** Figures of an earlier run: what it has isn't measured again. */
   readonly from?: string;

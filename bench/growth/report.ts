@@ -3,7 +3,7 @@ import { type Picture, pair, table, toMarkdown } from '../document.js';
 import { totalCpu } from '../figures.js';
 import type { GrowthFigures, GrowthPoint } from './figures.js';
 
-/** How the figures are told: as JSON, as tables, and as pictures. */
+/** Prints the figures as JSON, as tables, and as pictures. */
 
 const MIB = 2 ** 20;
 const count = (value: number) => value.toLocaleString('en-US');

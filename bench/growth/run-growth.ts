@@ -10,7 +10,7 @@ import { type GrowthFigures, type GrowthPoint, itemAt, withItem } from './figure
 import { measureLists } from './lists.js';
 import type { GrowthOptions, GrowthSystem } from './options.js';
 
-/** Of open payments, this share is under review; the others wait for their webhook. */
+/** Share of the open payments that is under review; the others wait for their webhook. */
 const REVIEW_SHARE = 0.05;
 /** Open payments are made this many at a time: more would only wait longer. */
 const MAKING_CONCURRENCY = 32;
@@ -48,7 +48,7 @@ export interface GrowthContext {
 /** Payments a second by which times are guessed, before anything was measured: open ones, and whole ones. */
 const GUESS = { made: 40, paid: 25 } as const;
 
-/** What is asked for, and was not measured before. */
+/** The measurements that were asked for and are still missing. */
 type Plan = Pick<GrowthOptions, 'sizes' | 'loads'>;
 
 function isLacking({ loads }: Plan, { points, sizes }: GrowthFigures, size: number): boolean {
@@ -57,12 +57,12 @@ function isLacking({ loads }: Plan, { points, sizes }: GrowthFigures, size: numb
   return !hasLoads || known === undefined || (size > 0 && known.paid === undefined);
 }
 
-/** Whether there is nothing left to measure. */
+/** Reports whether nothing is left to measure. */
 export function isWhole(plan: Plan, before: GrowthFigures): boolean {
   return !plan.sizes.some((size) => isLacking(plan, before, size));
 }
 
-/** What has to be made, and how long that takes, roughly. */
+/** Describes the payments still to be made, and roughly how long that takes. */
 export function estimate(plan: Plan, before: GrowthFigures): string {
   const sizes = plan.sizes.filter((size) => isLacking(plan, before, size));
   const open = Math.max(0, ...sizes);

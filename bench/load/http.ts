@@ -61,7 +61,7 @@ export interface Incoming {
   readonly body: string;
 }
 
-/** What a request is answered with. */
+/** Answer to a request. */
 export interface Answer {
   readonly status: number;
   readonly json: unknown;

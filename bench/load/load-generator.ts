@@ -33,13 +33,13 @@ interface Created {
   readonly answeredAt: number;
   /** The response's; one that was answered 202 has none. */
   readonly link?: string | undefined;
-  /** How often the POST was refused before. */
+  /** Number of times that the POST was refused before. */
   readonly refusals: number;
 }
 
 /** A payment of which the merchant was notified. */
 interface Notified extends Created {
-  /** When the provider sent its notification. */
+  /** Time when the provider sent its notification. */
   readonly notifiedAt: number;
   readonly arrivedAt: number;
 }
@@ -229,7 +229,7 @@ async function whenNotified(
   return { ...created, notifiedAt, arrivedAt: arrival.at };
 }
 
-/** What was wrong, of all payments together; `undefined` when nothing was. */
+/** Describes the errors of all payments together; `undefined` when there were none. */
 function complaints({ provider, merchant }: LoadParties, failures: readonly string[]): string | undefined {
   const all = [...failures, ...provider.complaints, ...merchant.complaints];
   if (all.length === 0) return undefined;

@@ -9,7 +9,7 @@ const { PROVIDER_USER: user = '', PROVIDER_KEY: key = '', WEBHOOK_SECRET: secret
 const world = { provider: new ProviderStub({ user, key }), merchant: new MerchantReceiver(secret) };
 const send = (message: LoadReady | LoadAnswer) => process.send?.(message);
 
-/** How often the event loop is looked at, in ms: a delay is what exceeds it. */
+/** Interval of looking at the event loop, in ms: a delay is the time beyond it. */
 const RESOLUTION_MS = 10;
 
 process.on('message', async (order: LoadOrder) => {

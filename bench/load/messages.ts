@@ -1,35 +1,32 @@
-/** What the benchmark and its load process say to each other. */
+/** Messages between the benchmark and its load process. */
 
 /** One API process of a system. */
 export interface ApiAddress {
-  /** Where it takes the merchant's POST. */
+  /** Takes the merchant's POST. */
   readonly createUrl: string;
-  /** Where it takes the provider's notifications. */
+  /** Takes the provider's notifications. */
   readonly webhookUrl: string;
 }
 
-/**
- * Where one system takes payments and notifications. With several processes, each gets its turn, as behind a load
- * balancer.
- */
+/** Addresses of one system. With several processes, each gets its turn, as behind a load balancer. */
 export interface LoadTarget {
   readonly apis: readonly ApiAddress[];
   readonly apiKey: string;
 }
 
 /**
- * What becomes of payments: their payer pays after some ms, or never does, or pays another amount than the payment's,
- * which leaves the payment under review.
+ * A payer pays after some ms, never pays, or pays another amount than the payment's, which leaves the payment under
+ * review.
  */
 export type Payer = 'pays' | 'waits' | 'disputes';
 
 /**
- * How payments follow each other: a number in progress at a time, or a number begun in each second, whatever becomes of
- * them.
+ * Pace of the payments: a number in progress at a time, or a number begun each second, whatever becomes of the earlier
+ * ones.
  */
 export type Pace = { readonly concurrency: number } | { readonly perSecond: number };
 
-/** What the load process is to do. */
+/** An order to the load process. */
 export type LoadOrder =
   | {
       readonly kind: 'make';
@@ -53,7 +50,7 @@ export type LoadOrder =
 export type MakeOrder = Extract<LoadOrder, { readonly kind: 'make' }>;
 export type PayOrder = Extract<LoadOrder, { readonly kind: 'pay' }>;
 
-/** What the load itself has measured. */
+/** Figures of the load itself. */
 export interface LoadFigures {
   /** Payments whose notification reached the merchant, a second. */
   readonly perSecond: number;
@@ -76,7 +73,7 @@ export interface LoadFigures {
   readonly notifiedAgain: number;
 }
 
-/** What was measured of payments that had waited for their payer. */
+/** Figures of payments that had waited for their payer. */
 export interface PaidFigures {
   readonly payments: number;
   /** From the provider's notification to the merchant's, in ms. */
@@ -97,7 +94,7 @@ export type LoadResult =
       readonly waiting: number;
       /** Payments of this order that are under review. */
       readonly inReview: number;
-      /** What was wrong with others of this order. */
+      /** Errors of the order's other payments. */
       readonly why?: string;
     }
   | ({ readonly kind: 'paid' } & PaidFigures)

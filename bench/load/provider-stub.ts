@@ -20,21 +20,21 @@ interface Booked {
   expired: boolean;
   /** Times at which the status was asked for, in ms of `performance.now()`, as those below. */
   readonly statusAsked: number[];
-  /** When the notification was first sent. */
+  /** Time when the notification was first sent. */
   notifiedAt: number | undefined;
-  /** When the status was first answered with SUCCESSFUL. */
+  /** Time when the status was first answered with SUCCESSFUL. */
   confirmedAt: number | undefined;
 }
 
-/** What the stub knows of one payment. */
+/** The stub's record of one payment. */
 export interface ProviderRecord {
   /** Links that were made for it. */
   readonly links: number;
   /** Links that were paid: more than one would mean paying twice. */
   readonly paid: number;
-  /** When its notification was first sent, in ms of `performance.now()`. */
+  /** Time when its notification was first sent, in ms of `performance.now()`. */
   readonly notifiedAt: number | undefined;
-  /** When its status was first answered with SUCCESSFUL. */
+  /** Time when its status was first answered with SUCCESSFUL, in ms of `performance.now()`. */
   readonly confirmedAt: number | undefined;
 }
 
@@ -49,9 +49,9 @@ const RETRY_MS = 500;
  * notification. It answers at once, so that what is measured is the system in front of it.
  */
 export class ProviderStub {
-  /** Where notifications go, in turn. */
+  /** Receive the notifications, in turn. */
   webhookUrls: readonly string[] = [];
-  /** What becomes of the transactions that are made from now on. */
+  /** Behaviour of the payers of transactions made from now on. */
   payer: Payer = 'pays';
   /** Requests that were wrong, and notifications that were never taken. */
   readonly complaints: string[] = [];
@@ -100,7 +100,7 @@ export class ProviderStub {
     else this.complaints.push(`${payment} was answered with a link that isn't its own: ${link}`);
   }
 
-  /** How many transactions wait for their payer. */
+  /** Number of transactions that wait for their payer. */
   get waiting(): number {
     return this.#waiting.size;
   }

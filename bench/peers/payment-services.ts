@@ -27,7 +27,7 @@ export interface Transaction {
   readonly externalId: string;
 }
 
-/** Whether the status won't change any more. */
+/** Reports whether the status is final. */
 export const isFinal = ({ status }: Transaction): boolean => status !== 'CREATED' && status !== 'PENDING';
 
 /** @throws Error when it isn't set */
@@ -37,7 +37,7 @@ export function setting(name: string): string {
   return value;
 }
 
-/** Whether a request carries the merchant's key. */
+/** Reports whether a request carries the merchant's key. */
 export function isAuthorized(authorization: string | undefined): boolean {
   const expected = Buffer.from(`Bearer ${setting('API_KEY')}`);
   const given = Buffer.from(authorization ?? '');

@@ -26,7 +26,7 @@ export async function readMemory(processes: Readonly<Record<string, number>>): P
   return Object.fromEntries(await Promise.all(entries));
 }
 
-/** What is resident of a process, in bytes. */
+/** Resident memory of a process, in bytes. */
 interface MemoryParts {
   readonly anonymous: number;
   readonly file: number;
@@ -40,7 +40,7 @@ async function readParts(pid: number): Promise<MemoryParts> {
   return { anonymous: bytes('RssAnon'), file: bytes('RssFile'), shared: bytes('RssShmem') };
 }
 
-/** How often memory is read while something is measured, in ms. */
+/** Interval of reading memory during a measurement, in ms. */
 const READ_EVERY_MS = 1_000;
 
 /**

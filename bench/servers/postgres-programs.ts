@@ -6,20 +6,20 @@ import { z } from 'zod';
 import { runCommand } from '../../stack/processes/run-command.js';
 import { findOnPath, isExecutableFile } from '../../stack/temporal/executables.js';
 
-/** Where `postgres` and `initdb` are. */
+/** Locations of `postgres` and `initdb`. */
 export type PostgresPrograms =
   | { readonly kind: 'installed'; readonly bin: string }
   /** The folder of a package of npm, which has no client programs. {@link copyPackaged} makes them run. */
   | { readonly kind: 'packaged'; readonly folder: string };
 
 const VERSION = '15';
-/** Where Debian keeps PostgreSQL's programs, which aren't on PATH. */
+/** Debian's folder of PostgreSQL's programs, which isn't on PATH. */
 export const DEBIAN_POSTGRES = `/usr/lib/postgresql/${VERSION}/bin`;
 export const POSTGRES_ADVICE = `Install it: apt-get install postgresql-${VERSION}`;
 
 /**
- * Those that are installed, Debian's before those on PATH, or else those that npm has brought; `undefined` when it has
- * none for this machine.
+ * Finds the installed programs, Debian's before those on PATH, or else those that npm installed. Returns `undefined`
+ * when it has none for this machine.
  */
 export async function findPostgres(
   env: NodeJS.ProcessEnv = process.env,
@@ -45,7 +45,7 @@ function packageFor(machine: string): string | undefined {
   }
 }
 
-/** Which PostgreSQL it is, in words. */
+/** Describes the programs' version and origin. */
 export async function describePostgres(programs: PostgresPrograms): Promise<string> {
   const text =
     programs.kind === 'packaged'

@@ -25,8 +25,8 @@ export interface Postgres {
 }
 
 /**
- * What differs from PostgreSQL's defaults: room for the connections of every system, and memory for a small server
- * instead of a tiny one. Nothing that would make it less durable.
+ * Differences from PostgreSQL's defaults: room for the connections of every system, and memory for a small server
+ * instead of a tiny one. None makes it less durable.
  */
 const SETTINGS = {
   listen_addresses: '127.0.0.1',

@@ -19,7 +19,7 @@ export interface BenchRecords {
 const PROGRAM = fileURLToPath(new URL('../../stack/records/main.js', import.meta.url));
 const STOP_GRACE_MS = 5_000;
 const LOOK_EVERY_MS = 200;
-/** How long the recorder may take after a payment's end, in ms. */
+/** Time limit for the recorder after a payment's end, in ms. */
 const RECORD_LIMIT_MS = 60_000;
 
 /** The embedded database as `npm start` has it, in this folder. */

@@ -81,7 +81,7 @@ const STOP_GRACE_MS = 5_000;
 /** Settings that Temporal's server reads apart, by their names. */
 export type DynamicConfig = Readonly<Record<string, readonly { readonly value: unknown }[]>>;
 
-/** Those that docker-compose.yml has it read. */
+/** Reads the dynamic configuration that docker-compose.yml uses. */
 export async function deployedDynamicConfig(project: string): Promise<DynamicConfig> {
   return parse(await readFile(join(project, 'deploy/temporal-dynamic-config.yaml'), 'utf8'));
 }
@@ -155,7 +155,7 @@ export async function startTemporalOnPostgres(
   return await start(makeNamespace);
 }
 
-/** What is missing of it, still: a namespace that was just made isn't known to every service at once. */
+/** Makes the namespace. Returns its remaining gaps: not every service knows a new namespace at once. */
 async function makeNamespace(connection: Connection, namespace: string): Promise<readonly SetupGap[]> {
   const workflowExecutionRetentionPeriod = proto.google.protobuf.Duration.fromObject({
     seconds: RETENTION_DAYS * 24 * 60 * 60,
@@ -201,7 +201,7 @@ async function lowPort(): Promise<number> {
   }
 }
 
-/** What the server's image makes of docker-compose.yml, with everything on 127.0.0.1. */
+/** Returns the configuration that the server's image makes from docker-compose.yml, with everything on 127.0.0.1. */
 function serverConfig({ port, user }: Postgres, ports: Readonly<Record<string, ServicePorts>>) {
   const store = (databaseName: string) => ({
     sql: {

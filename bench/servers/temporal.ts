@@ -21,7 +21,7 @@ const { WorkflowExecutionStatus } = proto.temporal.api.enums.v1;
 /** A Temporal server with its store, started for one system alone. */
 export interface BenchTemporal {
   readonly target: TemporalTarget;
-  /** What a process needs in its environment to find this server. */
+  /** Environment variables that lead a process to this server. */
   readonly env: Readonly<Record<string, string>>;
   readonly processes: Readonly<Record<string, number>>;
   bytes(): Promise<number>;
@@ -90,7 +90,7 @@ export async function startPostgresTemporal(folder: string, programs: TemporalPr
 }
 
 const LOOK_EVERY_MS = 50;
-/** How long payments may take to close after the merchant was notified. */
+/** Time limit for payments to close after the merchant was notified, in ms. */
 const CLOSE_LIMIT_MS = 30_000;
 /** Payments whose histories are counted: all are alike, and each costs a call. */
 const MAX_COUNTED = 100;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { median } from '../figures.js';
 import { GROWTH_SYSTEMS } from '../growth/options.js';
 
-/** What a soak test has seen. It is kept in a file as it comes, and read from one, so zod describes it. */
+/** Figures of a soak test. They are saved to a file as they come, and read from one, so zod describes them. */
 
 /** Bytes at a moment, in ms since the load began. */
 const sampleSchema = z.object({ atMs: z.number(), bytes: z.number() });
@@ -12,7 +12,7 @@ const processSchema = z.object({
   name: z.string(),
   /** Resident memory. */
   resident: z.array(sampleSchema),
-  /** What is left of the heaps of all its threads after a collection of garbage; none for what isn't Node's. */
+  /** Heap of all its threads after garbage collection; empty for a process that isn't Node's. */
   heap: z.array(sampleSchema),
 });
 export type SoakedProcess = z.infer<typeof processSchema>;
@@ -32,19 +32,19 @@ export const soakSchema = z.object({
   machine: z.string(),
   /** Payments begun a second. */
   rate: z.number(),
-  /** What the system made at most before, in payments a second, if that was measured. */
+  /** Highest rate measured before, in payments a second. */
   limit: z.number().optional(),
   periods: z.array(periodSchema),
   processes: z.array(processSchema),
-  /** What failed in the minute after these, where the run ended. */
+  /** Error that ended the run, in the minute after these. */
   failed: z.string().optional(),
 });
 export type SoakFigures = z.infer<typeof soakSchema>;
 
-/** Whether memory grows. `unknown`: it took too few minutes to tell. */
+/** Verdict on memory. `unknown`: the run was too short to tell. */
 export type Judgement = 'flat' | 'growing' | 'unknown';
 
-/** How memory changes over time. */
+/** Change of memory over time. */
 export interface Trend {
   /** Median of the first and the last quarter of the samples, in bytes. */
   readonly first: number;
@@ -54,7 +54,7 @@ export interface Trend {
   readonly judgement: Judgement;
 }
 
-/** What is read of memory before this share of the time doesn't count: caches fill, and code is compiled. */
+/** Memory in this first share of the time doesn't count: caches fill, and code is compiled. */
 const WARM_UP_SHARE = 0.25;
 /** With fewer payments after that, the growth of a leak can't be told from the memory's ups and downs. */
 const MIN_PAYMENTS = 10_000;

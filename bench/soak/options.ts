@@ -1,14 +1,14 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { GROWTH_SYSTEMS, type GrowthSystem } from '../growth/options.js';
 
-/** What `npm run bench:soak` is asked to do. */
+/** Options of `npm run bench:soak`. */
 export interface SoakOptions {
   readonly system: GrowthSystem;
-  /** How long the load lasts. */
+  /** Duration of the load. */
   readonly minutes: number;
   /** Payments begun a second; without it, a share of what the system makes at most, which is measured first. */
   readonly rate?: number;
-  /** Where the figures are kept as they come. */
+  /** File that the figures are saved to as they come. */
   readonly results: string;
   /** Figures of an earlier run: they are told again, and nothing is measured. */
   readonly from?: string;

@@ -2,7 +2,7 @@ import { toSvg } from '../chart.js';
 import { type Picture, table, toMarkdown } from '../document.js';
 import { MAX_GROWTH, type Sample, type SoakFigures, type Trend, trendOf } from './figures.js';
 
-/** How a soak test is told: as JSON, as a table, and as pictures. */
+/** Prints a soak test's result as JSON, as a table, and as pictures. */
 
 const MIB = 2 ** 20;
 const MINUTE_MS = 60_000;
@@ -24,7 +24,7 @@ function judge({ rate, processes }: SoakFigures): JudgedProcess[] {
   }));
 }
 
-/** Whether memory of the API or the worker was found to grow. */
+/** Reports whether memory of the API or the worker grows. */
 export function isGrowing(figures: SoakFigures): boolean {
   return judge(figures).some(
     ({ name, resident, heap }) =>

@@ -12,14 +12,14 @@ import type { RunningSystem, System } from '../systems/system.js';
 import type { Sample, SoakedProcess, SoakFigures } from './figures.js';
 import type { SoakOptions } from './options.js';
 
-/** What the system can make at most is measured with this load. */
+/** Load that measures the system's highest rate. */
 const LIMIT_LOAD = { payments: 600, concurrency: 32 };
 /** The load is this share of it. */
 const RATE_SHARE = 0.7;
 /** Payments are told by the minute, and memory is read more often. */
 const PERIOD_MS = 60_000;
 const READ_EVERY_MS = 5_000;
-/** How often garbage is collected, and the heap read: it stops the process for a moment. */
+/** Interval of collecting garbage and reading the heap, in ms: each time, the process stops for a moment. */
 const HEAP_EVERY_MS = 15_000;
 const HEAP_LOG = 'heaps.jsonl';
 const HEAP_PROBE = fileURLToPath(new URL('./heap-probe.js', import.meta.url));
@@ -157,7 +157,7 @@ async function readEvery(everyMs: number, stop: AbortSignal, read: () => Promise
 
 const heapSchema = z.object({ at: z.number(), pid: z.number(), thread: z.number(), bytes: z.number() });
 
-/** What was left of the heaps, by process: of all its threads together, each time that one of them was read. */
+/** Reads the heaps by process: the sum over its threads, each time that one of them was read. */
 async function readHeaps(file: string, startedAt: number): Promise<Map<number, Sample[]>> {
   const text = await readFile(file, 'utf8').catch(() => '');
   // The last line may be half written.

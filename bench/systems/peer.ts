@@ -62,7 +62,7 @@ export async function startPeer(
   });
 }
 
-/** Where a peer's API is. */
+/** Returns the addresses of a peer's API. */
 export function peerTarget(port: number): LoadTarget {
   const apiUrl = `http://127.0.0.1:${port}`;
   return {

@@ -24,7 +24,7 @@ const LIMITS = {
   MAX_ACTIVE_REQUESTS: '2000',
 };
 
-/** How Sanaga is started. */
+/** Options of Sanaga's start. */
 export interface SanagaOptions {
   /**
    * Start two processes of the API, between which requests and notifications take turns, and two of the worker.
@@ -137,7 +137,7 @@ function startSanaga(
   });
 }
 
-/** Whether a worker asks for workflow tasks. Temporal shows only some of those who do, when there are several. */
+/** Reports whether a worker polls for workflow tasks. Temporal shows only some of several workers. */
 async function polls(metricsUrl: string): Promise<boolean> {
   const page = await fetch(metricsUrl).then((response) => response.text());
   return /^temporal_num_pollers\{[^}]*"workflow_task"[^}]*\} [1-9]/m.test(page);

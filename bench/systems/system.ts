@@ -1,7 +1,7 @@
 import type { Surroundings } from '../load/load-process.js';
 import type { LoadTarget } from '../load/messages.js';
 
-/** What a system is started with. */
+/** Options of a system's start. */
 export interface SystemContext extends Surroundings {
   /** For its data and logs; it is removed at the end. */
   readonly folder: string;
@@ -35,7 +35,7 @@ export interface System {
   start(context: SystemContext): Promise<RunningSystem>;
 }
 
-/** What is compared, unless `--systems` names others. */
+/** Systems compared, unless `--systems` names others. */
 export const SYSTEM_NAMES = [
   'sanaga',
   'sanaga-doubled',

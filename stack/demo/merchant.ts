@@ -129,7 +129,7 @@ export type MerchantNotice = z.infer<typeof notificationSchema>;
 export interface MerchantHook {
   readonly url: string;
   readonly secret: string;
-  /** Where payers return to after they have paid. */
+  /** Address that payers return to after paying. */
   readonly returnUrl: string;
   /** The notifications of a payment so far, in order. */
   notices(id: string): readonly MerchantNotice[];

@@ -16,7 +16,7 @@ import { type DemoResult, ledgerProblems, type Row, resultOf, runScenario, stray
 import { type ScenarioActions, scenarios } from './scenarios.js';
 import { type DemoView, demoView } from './view.js';
 
-/** How long a scenario may wait for the merchant to see a status. */
+/** Time limit for the merchant to see a status, in ms. */
 const SEEN_LIMIT_MS = 20_000;
 
 export interface DemoOptions {
@@ -154,7 +154,7 @@ async function countEvents(client: Client, id: string): Promise<number> {
   });
 }
 
-/** How many seconds a day of the sandbox takes. */
+/** Length of the sandbox's day, in seconds. */
 const DAY_IN_SECONDS = 15;
 
 /**

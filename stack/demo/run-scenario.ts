@@ -3,7 +3,7 @@ import type { LedgerEntry } from './ledger.js';
 import type { Merchant, MerchantHook, PaymentAnswer } from './merchant.js';
 import type { Scenario, ScenarioActions } from './scenarios.js';
 
-/** How far one scenario has come. */
+/** Progress of one scenario. */
 export interface Row {
   readonly scenario: Scenario;
   /** As the merchant saw it last; absent until the API has responded. */
@@ -18,8 +18,8 @@ export interface Row {
 }
 
 /**
- * How long a payment may take until it is final: twice the minute after which the provider's list is believed, or the
- * budget of questions has room again; and how long after that the merchant must have been notified.
+ * Time limits for a payment to become final, and for its merchant to be notified after that, in ms. The first is twice
+ * the minute after which the provider's list is believed, or the budget of questions has room again.
  */
 const OUTCOME_LIMIT_MS = 120_000;
 const NOTIFICATION_LIMIT_MS = 15_000;
@@ -77,7 +77,7 @@ async function takePayment(
   change({ events: await context.countEvents(payment.id) });
 }
 
-/** Whether the merchant has been notified of the outcome; waits a little for a notification that is on its way. */
+/** Reports whether the merchant has been notified of the outcome. Waits a little for a notification on its way. */
 async function isNotified({ id, status }: PaymentAnswer, { hook }: ScenarioContext): Promise<boolean> {
   const deadline = performance.now() + NOTIFICATION_LIMIT_MS;
   const notified = () => hook.notices(id).some(({ data }) => data.final && data.status === status);

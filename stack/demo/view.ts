@@ -3,7 +3,7 @@ import Table from 'cli-table3';
 import { createLogUpdate } from 'log-update';
 import type { DemoResult, Row } from './run-scenario.js';
 
-/** How the demo is shown. */
+/** Shows the demo's progress. */
 export interface DemoView {
   /** A row has changed. */
   show(rows: readonly Row[], changed: Row): void;

@@ -9,7 +9,7 @@ import got from 'got';
 export interface Child {
   readonly name: string;
   readonly pid: number;
-  /** Where its output is, unless it is in memory. */
+  /** File with its output, unless it is in memory. */
   readonly logFile: string | undefined;
   /** Resolves when it has ended, for whatever reason, with how: "code 1", say, or "SIGKILL". */
   readonly ended: Promise<string>;
@@ -29,8 +29,8 @@ export interface ChildOptions {
   /** Its whole environment. */
   readonly env: NodeJS.ProcessEnv;
   /**
-   * Where it writes its output. Without a file, the end of its output is kept in memory, and the child doesn't keep
-   * this process alive.
+   * File for its output. Without one, the end of the output is kept in memory, and the child doesn't keep this process
+   * alive.
    */
   readonly logFile?: string;
   /** Append to an existing log file; otherwise that one is renamed to `*.before`. */
@@ -169,10 +169,10 @@ export async function untilReady(
   }
 }
 
-/** How long an answer may take, in ms. */
+/** Time limit for an answer, in ms. */
 const ANSWER_LIMIT_MS = 5_000;
 
-/** Whether a GET of this URL is answered with a 2xx. */
+/** Reports whether a GET of this URL is answered with a 2xx. */
 export async function answers(url: string): Promise<boolean> {
   const { ok } = await got(url, {
     retry: { limit: 0 },

@@ -60,7 +60,7 @@ async function readHolder(file: string): Promise<number | 'released'> {
   }
 }
 
-/** Whether a process with this id runs. */
+/** Reports whether a process with this id runs. */
 export function isAlive(pid: number): boolean {
   if (Number.isNaN(pid)) return false;
   try {

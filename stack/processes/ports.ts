@@ -42,7 +42,7 @@ export async function steadyPort(): Promise<number> {
   }
 }
 
-/** Whether a server could listen on this port of 127.0.0.1 now. */
+/** Reports whether a server could listen on this port of 127.0.0.1 now. */
 export async function isPortFree(port: number): Promise<boolean> {
   try {
     await close(await listen(port));
@@ -53,7 +53,7 @@ export async function isPortFree(port: number): Promise<boolean> {
 }
 
 /**
- * Whether a server listens on this port of 127.0.0.1. It is only called, so that one that is about to listen isn't
+ * Reports whether a server listens on this port of 127.0.0.1. It only connects, so that a server about to listen isn't
  * disturbed.
  */
 export async function listens(port: number): Promise<boolean> {
@@ -91,11 +91,11 @@ export interface WantedPort {
   readonly port: number;
   /** The part that is to listen there. */
   readonly of: string;
-  /** How to choose another port. */
+  /** Tells how to choose another port. */
   readonly advice: string;
 }
 
-/** How long to wait for the ports of a stack that is still stopping. */
+/** Time limit for the ports of a stack that is still stopping, in ms. */
 const PATIENCE_MS = 6_000;
 const CHECK_EVERY_MS = 200;
 

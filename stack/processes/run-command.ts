@@ -1,6 +1,6 @@
 import { execa } from 'execa';
 
-/** How a command ended. `output` is what it wrote to both streams. */
+/** Outcome of a command. `output` holds both streams. */
 export type CommandOutcome =
   | { readonly kind: 'succeeded'; readonly output: string }
   | { readonly kind: 'failed'; readonly reason: string; readonly output: string };
@@ -9,7 +9,7 @@ export interface CommandOptions {
   /** The command's whole environment. */
   readonly env: NodeJS.ProcessEnv;
   readonly cwd?: string;
-  /** When this is over, the command and its own children are killed, and it counts as failed. */
+  /** Time limit in ms. Then the command and its children are killed, and it counts as failed. */
   readonly timeLimitMs: number;
   /** Called every `progressEveryMs` while the command runs, with the ms since its start. */
   readonly onProgress?: (elapsedMs: number) => void;

@@ -41,8 +41,8 @@ const PROGRAMS: Readonly<Record<StackPart, string>> = {
 };
 
 /**
- * How long after the beginning of a stop each part may still run, in ms, before it is killed. Temporal then has 5 s of
- * its own, so that all of it takes less than 10 s. A worker that is killed loses nothing: the next one carries on.
+ * Each part may run this long after a stop begins, in ms, before it is killed. Temporal then has 5 s of its own, so that
+ * all of it takes less than 10 s. A worker that is killed loses nothing: the next one carries on.
  */
 const STOP_LIMITS_MS: Readonly<Record<StackPart, number>> = {
   desk: 700,
@@ -63,7 +63,7 @@ export interface StackOptions {
   readonly logFolder: string;
   readonly report: (line: string) => void;
   readonly temporal?: Pick<StartDevServerOptions, 'databaseFile' | 'port' | 'uiPort' | 'ui' | 'env'>;
-  /** Where an embedded database keeps the records; without it, none is started. */
+  /** Folder of the embedded database with the records; without it, none is started. */
   readonly recordsFolder?: string | undefined;
   /** A part that is restarted appends to its log. */
   readonly appendLogs?: boolean;
@@ -77,7 +77,7 @@ export interface StackOptions {
 export interface Stack {
   readonly apiUrl: string;
   readonly sandboxUrl: string;
-  /** Where operators sign in; without a port for it, there is no desk. */
+  /** Address where operators sign in; without it, there is no desk. */
   readonly deskUrl?: string;
   /** The codec server's; without a port for it, there is none. */
   readonly codecUrl?: string;

@@ -7,13 +7,13 @@ import { type Config, readConfig } from '../../src/settings/read-settings.js';
 import { freePort } from '../processes/ports.js';
 import { type Secrets, type StackPorts, stackSettings } from '../processes/settings.js';
 
-/** Where the embedded Temporal listens. */
+/** Ports of the embedded Temporal. */
 export interface TemporalPorts {
   readonly frontend: number;
   readonly ui: number;
 }
 
-/** Where the notifications of outcomes go. */
+/** Receiver of the notifications of outcomes. */
 export type NotificationTarget =
   /** To `sanaga listen` on this machine. */
   | { readonly kind: 'listen'; readonly port: number }

@@ -11,7 +11,7 @@ const runningSchema = z.object({
   ports: z.object({ api: z.int(), sandbox: z.int(), desk: z.int().optional() }),
   temporal: z.object({ address: z.string(), namespace: z.string() }),
   taskQueue: z.string(),
-  /** Whether the API takes the generated key, and not those of the operator's settings. */
+  /** `true` when the API takes the generated key instead of the operator's settings. */
   hasGeneratedKey: z.boolean(),
   /**
    * The port on which `listen` receives the notifications; left out when the operator's settings send them elsewhere.

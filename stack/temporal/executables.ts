@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import which from 'which';
 
-/** Where Sanaga keeps the executables that it downloads or builds: `${XDG_CACHE_HOME:-~/.cache}/sanaga`. */
+/** Returns Sanaga's folder for executables that it downloads or builds: `${XDG_CACHE_HOME:-~/.cache}/sanaga`. */
 export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
   const { XDG_CACHE_HOME: root = '', HOME: home = homedir() } = env;
   // The XDG specification says to ignore a relative path.
@@ -15,7 +15,7 @@ export async function findOnPath(name: string, env: NodeJS.ProcessEnv): Promise<
   return path === null ? undefined : resolve(path);
 }
 
-/** Whether this process may run the file at this absolute path. */
+/** Reports whether this process may run the file at this absolute path. */
 export async function isExecutableFile(path: string): Promise<boolean> {
   return (await which(path, { nothrow: true })) !== null;
 }

@@ -32,7 +32,7 @@ const started = executable === 'temporal'
 started.then(() => process.exit(0), (error) => { console.error(error.message); process.exit(1); });
 `;
 
-/** Where {@link downloadWithSdk} leaves the executable; the name contains the SDK's version. */
+/** Returns the path where {@link downloadWithSdk} leaves the executable; the name contains the SDK's version. */
 export function sdkDownloadPath(executable: SdkExecutable, folder: string): string {
   const { version } = z.object({ version: z.string() }).parse(require('@temporalio/testing/package.json'));
   const extension = process.platform === 'win32' ? '.exe' : '';

@@ -32,16 +32,16 @@ export interface StartDevServerOptions {
   readonly port?: number;
   /** Default: a free one. */
   readonly uiPort?: number;
-  /** Whether it has a Web UI. Default: true. */
+  /** `true` to serve a Web UI. Default: true. */
   readonly ui?: boolean;
-  /** Where the Web UI has payloads decrypted. Default: nowhere. */
+  /** Address that decrypts payloads for the Web UI. Default: none. */
   readonly codecEndpoint?: string | undefined;
-  /** Where it shows its metrics at `/metrics`. Default: nowhere. */
+  /** Port that serves its metrics at `/metrics`. Default: none. */
   readonly metricsPort?: number;
   readonly namespace?: string;
   readonly env?: NodeJS.ProcessEnv;
   readonly cacheFolder?: string;
-  /** How long the server may take to start. Default: a minute. */
+  /** Time limit for the server's start, in ms. Default: a minute. */
   readonly startLimitMs?: number;
   /** More of the server's dynamic configuration: its keys, with values in JSON. */
   readonly dynamicConfig?: Readonly<Record<string, string>>;
@@ -152,8 +152,8 @@ interface DevServerSettings {
 }
 
 /**
- * How often the dev server's only history shard may look for new tasks each second. With its default of 20, every step
- * of a payment waits up to 50 ms.
+ * Number of times a second that the dev server's only history shard looks for new tasks. With its default of 20, every
+ * step of a payment waits up to 50 ms.
  */
 const POLLS_PER_SECOND = 2_000;
 

@@ -147,7 +147,7 @@ export type Build =
   | { readonly kind: 'built'; readonly path: string }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** Where {@link buildTemporal} leaves the executable. */
+/** Returns the path where {@link buildTemporal} leaves the executable. */
 export function builtTemporalPath(folder: string): string {
   return join(folder, `temporal-${CLI_VERSION}`);
 }

@@ -10,7 +10,7 @@ import { freePort } from '../processes/ports.js';
 import { type FindTestServerOptions, findTestServer } from './test-server.js';
 
 export interface StartTimeSkippingOptions extends FindTestServerOptions {
-  /** How long the server may take to start. Default: a minute. */
+  /** Time limit for the server's start, in ms. Default: a minute. */
   readonly startLimitMs?: number;
 }
 
@@ -61,7 +61,7 @@ export function withEmptyIndex<Any extends Pick<Connection, 'workflowService'>>(
  */
 const NO_PINGS = { 'grpc.keepalive_time_ms': 2 ** 31 - 1 };
 
-/** How long the server may take to answer whether it is ready. */
+/** Time limit for the server to say whether it is ready, in ms. */
 const PROBE_LIMIT_MS = 2_000;
 
 async function prepare(server: Child, address: string, startLimitMs: number): Promise<void> {
