@@ -74,7 +74,7 @@ export function readCommandLine<Options>({ schema, defaults }: Usage<Options>, a
   throw new UsageError(`--${issue?.path.join('.')}: ${issue?.message}`);
 }
 
-/** How long a process may go on after its program's end: what is still open then was forgotten. */
+/** A process may go on this long after its program's end, in ms; then something was left open. */
 const END_LIMIT_MS = 30_000;
 
 /**

@@ -22,7 +22,7 @@ export interface Evidence {
   readonly strays: readonly string[];
   /** Deliveries to the merchant whose signature or form was wrong. */
   readonly unreadable: readonly string[];
-  /** How often the API is asked for a payment until it answers, and the pause between, in ms. */
+  /** Number of times that a payment is read until the API answers, and the pause between, in ms. */
   readonly maxTries: number;
   readonly pauseMs: number;
   /** A payment whose workflow was terminated may be unreadable, and is left out then. */

@@ -119,9 +119,10 @@ function stuck({ record, shown, transactions }: AuditCase): Finding[] {
 }
 
 /**
- * What has ended is in the records once, as the API shows it, and each of its notifications is in the feed once. What a
- * merchant has taken from a workflow task that Temporal threw away afterwards is told again, under another number
- * perhaps, so that the payment remembers only the second: of all that was taken, the feed has to have something.
+ * Lists gaps in the records. They must have each ended payment once, as the API shows it, and the feed each of its
+ * notifications once. A notification from a workflow task that Temporal threw away is sent again, perhaps with another
+ * number, and the payment remembers only the second: the feed must have at least one of those that the merchant
+ * acknowledged.
  */
 function unrecorded({ record, shown, recorded }: AuditCase): Finding[] {
   const { payments, events } = recorded;

@@ -53,8 +53,8 @@ export function countByInvariant(violations: readonly Violation[]): Record<Invar
 }
 
 /**
- * Whether a payment may be said to have ended with a status, given its transactions in the provider's books. A stray
- * one may never become known: it can be the one that is paid, but contradicts nothing.
+ * Reports whether the provider's books allow a payment to have ended with a status. A stray transaction may never
+ * become known: it can be the paid one, but contradicts nothing.
  */
 export function agrees(way: PlannedOrder['way'], said: string, books: readonly BookedStatus[]): boolean {
   const own = books.filter(({ isStray }) => !isStray);
@@ -73,9 +73,8 @@ export function agrees(way: PlannedOrder['way'], said: string, books: readonly B
 }
 
 /**
- * Whether a person is responsible for what was said at a time: by forcing a decision, or by deciding against the
- * provider's books where its answers hid them. It doesn't excuse the final outcome: the later checks have to correct
- * it.
+ * Reports whether a person is responsible for a status at a time: by forcing a decision, or by deciding against the
+ * provider's books where its answers hid them. The final outcome isn't excused: the later checks have to correct it.
  */
 export function isExcused(record: ObservedPayment, time: number): boolean {
   return effectiveDecisions(record).some(({ at, forced, isWrong }) => at <= time && (forced || isWrong));

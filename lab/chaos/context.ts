@@ -30,7 +30,7 @@ export class RealTimeline implements Timeline {
     this.failed.catch(() => undefined);
   }
 
-  /** How many things are planned or under way. */
+  /** Number of things planned or under way. */
   get pending(): number {
     return this.#pending;
   }

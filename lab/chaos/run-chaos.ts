@@ -32,7 +32,7 @@ export interface ChaosOptions {
   readonly payments: number;
   readonly kills: number;
   readonly seed: number;
-  /** Where databases and logs go. */
+  /** Folder of databases and logs. */
   readonly folder: string;
   readonly report: (line: string) => void;
   readonly stop: AbortSignal;
@@ -45,8 +45,8 @@ export interface ChaosResult {
   /** Processes killed with SIGKILL. */
   readonly kills: Readonly<Record<PaymentProcess, number>>;
   /**
-   * How often each fault struck, the merchant's endpoint's included. What a killed process had yet to report is
-   * missing.
+   * Number of times that each fault struck, including those of the merchant's endpoint. Faults that a killed process
+   * hadn't reported yet are missing.
    */
   readonly faults: Readonly<Record<string, number>>;
   /** Violations of each invariant. */
@@ -70,8 +70,8 @@ const PER_PAYMENT_MS = 500;
 const PER_KILL_MS = 5_000;
 
 /**
- * How long everything may take to end once the last payment has arrived and the last process is up, in ms. A
- * notification that failed twice, at the merchant's and with a worker's death, is tried again after five minutes.
+ * Time limit for everything to end once the last payment has arrived and the last process is up, in ms. A notification
+ * that failed twice, at the merchant's and with a worker's death, is tried again after five minutes.
  */
 const DRAIN_MS = 360_000;
 /** The recorder's time limit for the last payments, in ms: it reads open payments every ten seconds. */

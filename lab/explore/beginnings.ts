@@ -195,7 +195,7 @@ class Story {
   }
 }
 
-/** What was explored of how payments by link begin. */
+/** Counts of the exploration of how payments by link begin. */
 interface Beginnings {
   readonly stories: number;
   /** The rules that were broken, in words. */

@@ -131,7 +131,7 @@ function withNamed(
   return isSame ? book : { ...book, named, isUnnamed, isDisputed: isInDispute, disputed };
 }
 
-/** Whether a notification has named the payment alone, and no transaction is known that it may be about. */
+/** Reports whether a notification has named the payment without a transaction, and no known transaction explains it. */
 function isLeftUnnamed({ book, payment, provider }: Situation, event: PaymentEvent, { phase }: PaymentState): boolean {
   if (event.kind === 'named')
     return book.isUnnamed === true || (transIdOf(payment) === undefined && event.status !== book.status);
@@ -198,8 +198,8 @@ function isOutcome(payment: PaymentState, status: ProviderStatus | undefined): b
 }
 
 /**
- * How soon a notification for an ended payment must be asked about, in ms: the longest pause, and the list's when
- * others crowd it out.
+ * Time within which a notification for an ended payment must be asked about, in ms: the longest pause, and the list's
+ * when others crowd it out.
  */
 const ASKED_WITHIN_MS = 45 * 60 * 1000;
 

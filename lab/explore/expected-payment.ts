@@ -54,14 +54,14 @@ export class ExpectedPayment {
     [this.payment, this.timeline, this.todo] = [payment, timeline, todo];
   }
 
-  /** What was expected since this was asked last. */
+  /** Returns the expected acts since the last call. */
   acts(): Act[] {
     const acts = this.#acts;
     this.#acts = [];
     return acts;
   }
 
-  /** Whether an answer is one to what is being asked. */
+  /** Reports whether an answer belongs to the question being asked. */
   expects(event: PaymentEvent): boolean {
     const { todo, payment } = this;
     switch (event.kind) {
@@ -85,7 +85,7 @@ export class ExpectedPayment {
     }
   }
 
-  /** What would come of an event, which may be the first of a run. */
+  /** Returns the step that an event would cause, which may be the first of a run. */
   after(event: PaymentEvent, now: number, isFirst: boolean): Step {
     const payment = isFirst ? step(this.payment, { kind: 'begin' }, now).payment : this.payment;
     return step(payment, event, now);
@@ -142,7 +142,7 @@ export class ExpectedPayment {
     return kind === 'send' && this.payment.order.kind !== 'link';
   }
 
-  /** What the interpreter does next, as far as it can without anything coming in, while it has this timer. */
+  /** Does what the interpreter does next, as far as it gets with this timer and no further message. */
   goOn(now: number, timer: Timer | undefined): void {
     for (;;) {
       const { todo } = this;

@@ -78,7 +78,7 @@ export function expectedNotification(before: View, after: View): PaymentEventTyp
   }
 }
 
-/** Whether money can move with a transaction, or has moved. Links that nobody was given can't be paid (A5). */
+/** Reports whether a transaction can move money, or has moved it. Links that nobody was given can't be paid (A5). */
 function canMove(
   { kind }: Pick<PaymentOrder, 'kind'>,
   { status, isGiven }: Pick<OwnTransaction, 'status' | 'isGiven'>,
@@ -145,12 +145,15 @@ function outcomeViolations({ provider, book }: Situation, payment: PaymentState)
   return violations;
 }
 
-/** Whether it was shown, after a decision that no money has moved, that it can still move some. */
+/**
+ * Reports whether, after a decision that no money has moved, the provider showed that the transaction can still move
+ * some.
+ */
 function isOpenAgain(shown: readonly Shown[], transId: TransId): boolean {
   return shown.some((one) => one.transId === transId && one.isOpen);
 }
 
-/** Whether the provider made a transaction by itself after the end: nobody can know before it is shown (A3). */
+/** Reports whether the provider made a transaction by itself after the end: nobody can know before it is shown (A3). */
 function isUnseenLater({ isLater, transId }: OwnTransaction, shown: readonly Shown[]): boolean {
   const known = shown.find((one) => one.transId === transId);
   return isLater && (known === undefined || known.isAside);
@@ -333,7 +336,7 @@ export function questionViolations({ todo, book, now, provider }: Situation): Vi
   return violations;
 }
 
-/** How long a notification may be ahead of the provider's records, in ms. */
+/** A notification may be ahead of the provider's records by this long, in ms. */
 export const REPORTED_FOR_MS = 30 * 60_000;
 
 /** The provider's limit, in its own words: "at most 6 requests per minute for a given transaction identifier". */
@@ -357,8 +360,8 @@ export function deliveryViolations(
 }
 
 /**
- * What the exploration takes for granted of the world. Where one of these is false, the rules that lean on it may be
- * broken, however well the machine keeps them.
+ * Assumptions of the exploration about the world. If one of them is false, the rules that lean on it may be broken,
+ * however well the machine keeps them.
  */
 export const ASSUMPTIONS = {
   A1: 'The list shows a transaction before a person may decide without insisting, and under the policy `resend` before the grace period is over (RESOLVE_AFTER, or AMBIGUOUS_GRACE, is longer than the lag of the list).',

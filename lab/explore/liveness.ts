@@ -116,8 +116,9 @@ export class Liveness {
   }
 
   /**
-   * What the payment has heard of its transactions may be out of date by the time of a decision: by then, those that
-   * have not moved money have come to an end. A decision that agrees with that is taken.
+   * Finds an agreeing decision that is refused. The payment's view of its transactions may be out of date by the time
+   * of a decision: by then, those that have not moved money have ended. A decision that agrees with that must be
+   * accepted.
    */
   #refusedOnTheTruth(situation: Situation, fail: DecideMove, matches: readonly DecideMove[]): Violation | undefined {
     const { provider } = situation;

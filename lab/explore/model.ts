@@ -22,10 +22,10 @@ import {
 import { orderOf, type Setting } from './setting.js';
 import type { Book, Machine, Mark, OwnTransaction, Provider, Situation, Told } from './situation.js';
 
-/** When every story starts, in ms since the epoch. */
+/** Beginning of every story, in ms since the epoch. */
 export const START = Date.UTC(2026, 0, 1);
 
-/** What a run has to do before it has begun. */
+/** The action of a run that has yet to begin. */
 const NOTHING: Todo = { kind: 'wait', summary: '' };
 
 /** The result of a move, with the rules that it has broken. */
@@ -384,8 +384,8 @@ function marked(mark: Mark, event: PaymentEvent): Mark {
 }
 
 /**
- * Whether a notification says that nothing was paid. A reset may find that a link has EXPIRED which was never given
- * before, and FAILED so.
+ * Reports whether a notification says that nothing was paid. After a reset, a link that was never given out may turn
+ * out EXPIRED instead of FAILED.
  */
 function isUnpaid(type: PaymentEventType | undefined): boolean {
   return type === 'payment.failed' || type === 'payment.expired';

@@ -2,7 +2,7 @@ import type { TransId } from '../../src/payments/words/payment-id.js';
 import type { ProviderStatus } from '../../src/payments/words/transaction.js';
 import type { Foreign, RequestKind } from './setting.js';
 
-/** What happens next in a story, and how many of its troubles it costs. */
+/** The next event of a story, with the number of troubles that it uses up. */
 export type Move = Happening & { readonly troubles?: number | undefined };
 
 type Happening =
@@ -53,7 +53,7 @@ export interface PostMove {
     | 'lost'
     /** The workflow is reset while the request is in flight: its answer comes to nobody. */
     | 'reset';
-  /** How many transactions the provider has made of it. */
+  /** Number of transactions that the provider has made from it. */
   readonly taken: 0 | 1 | 2;
   /** The list shows them late, the first of two alone, or none before the request is made again. */
   readonly isLate: boolean | 'first' | 'unseen';

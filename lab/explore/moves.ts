@@ -27,7 +27,7 @@ function losesWorker(move: Move): boolean {
   }
 }
 
-/** Whether no more questions within a minute would be forgotten with this worker than may be lost (A7). */
+/** Reports whether losing this worker loses no more questions within a minute than may be lost (A7). */
 function mayLoseWorker({ provider, recorded, todo, now }: Situation): boolean {
   if (provider.asked.length < LOST_QUESTIONS) return true;
   const known = recorded?.payment.recentQuestions ?? [];
@@ -39,7 +39,7 @@ function mayLoseWorker({ provider, recorded, todo, now }: Situation): boolean {
   });
 }
 
-/** How many status questions about a transaction may be lost with their workers within a minute (A7). */
+/** Number of status questions about a transaction that may be lost with their workers within a minute (A7). */
 const LOST_QUESTIONS = 3;
 
 function allMovesFrom(situation: Situation, setting: Setting): Move[] {

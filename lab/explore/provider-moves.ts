@@ -20,7 +20,7 @@ export function mayOf(situation: Situation, { troubles }: Setting): May {
     (trouble !== 'workerLost' || askedLately(situation).length < LOST_QUESTIONS);
 }
 
-/** How many status questions are lost with their workers within a minute (A7). */
+/** Number of status questions lost with their workers within a minute (A7). */
 const LOST_QUESTIONS = 3;
 
 export function postMoves(situation: Situation, setting: Setting): Move[] {
@@ -142,7 +142,7 @@ export function reachable(transaction: OwnTransaction, { kind }: Setting, now: n
   }
 }
 
-/** Whether the payer of a link, whose attempt has failed, may be paying again. */
+/** Reports whether the payer of a link whose attempt failed may be paying again. */
 function mayTryAgain({ status, isGiven, madeAt }: OwnTransaction, { kind }: Setting, now: number): boolean {
   return kind === 'link' && status === 'FAILED' && isGiven && now < madeAt + PROVIDER_LIFETIME_MS;
 }
@@ -242,7 +242,7 @@ function statusMoves(situation: Situation, setting: Setting, transId: TransId): 
   return [...moves, ...others];
 }
 
-/** How long after a transaction was made the provider may say that it doesn't know it, in ms: a day (A6). */
+/** The provider may deny knowing a transaction for this long after it was made, in ms: a day (A6). */
 const KNOWN_AFTER_MS = 24 * 60 * 60 * 1000;
 
 function listMoves(situation: Situation, setting: Setting): Move[] {

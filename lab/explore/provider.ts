@@ -15,13 +15,13 @@ export interface Answered {
   readonly event: AnswerEvent | undefined;
 }
 
-/** Whether a request leaves for the provider, or may have left. */
+/** Reports whether a request leaves for the provider, or may have left. */
 export function mayHaveLeft({ provider }: Situation, { outcome, taken }: PostMove): boolean {
   if (outcome === 'reset') return true;
   return outcome === 'accepted' || (outcome === 'ambiguous' && !provider.wasReset) || taken > 0;
 }
 
-/** Whether the provider rejects what it has taken already. */
+/** Reports whether the provider rejects a request that it has accepted already. */
 export function isRepeated({ provider }: Situation, { rejectsRepeated, kind }: Setting): boolean {
   return rejectsRepeated === true && kind !== 'link' && provider.transactions.length > 0;
 }
@@ -180,7 +180,7 @@ export function answerExpiry(
   }
 }
 
-/** How long the provider counts a status question, in ms. */
+/** A status question counts for this long at the provider, in ms. */
 const ASKED_WINDOW_MS = 60_000;
 
 const UNKNOWN = { kind: 'unknown', message: 'unknown', statusCode: 404 } as const;

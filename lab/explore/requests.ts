@@ -128,7 +128,7 @@ export function withReplies(
   return { book, sent, isRecalled };
 }
 
-/** Whether a decision takes two people by the model's own word, whatever the machine makes of it. */
+/** Reports whether a decision takes two people by the model's own rule, independently of the machine. */
 function takesTwoPeople({ order, terms, facts, differences = [] }: PaymentState): boolean {
   const shown = differences.map(({ amount = 0 }) => amount);
   const largest = Math.max(order.amount, facts.amountPaid ?? 0, ...shown);

@@ -24,7 +24,7 @@ import {
   type WorkflowVm,
 } from './workflow-vm.js';
 
-/** What happens to one payment from its order on, which is at `startedAt` (ms since the epoch). */
+/** The events of one payment from its order on, which arrives at `startedAt` (ms since the epoch). */
 export interface Story {
   readonly order: PaymentOrder;
   readonly terms: PaymentTerms;
@@ -43,14 +43,11 @@ export class StoryMismatch extends Error {
   override readonly name = 'StoryMismatch';
 }
 
-/** How a story is told: what its events leave open. */
+/** Choices that a story's events leave open. */
 export interface Variation {
-  /**
-   * Whether the API makes the story's link, if it is one: the workflow begins with the answer, and not before there is
-   * something to do.
-   */
+  /** `true` when the API makes the story's link: the workflow begins with the answer, once there is something to do. */
   readonly isMadeByApi: boolean;
-  /** Whether the message that follows an answer comes in before it, while the question is still under way. */
+  /** Reports whether the message that follows an answer arrives before it, while the question is still under way. */
   readonly isEarly: () => boolean;
   /** The activation of each run with which somebody asks for it to be cancelled, from 1; nothing is to come of it. */
   readonly cancelAt: number;
@@ -93,16 +90,16 @@ interface ActiveRun {
   delivery?: { readonly seq: number } | undefined;
 }
 
-/** How a run is started: times in ms since the epoch. */
+/** Start of a run; times in ms since the epoch. */
 interface Start {
   /** The payment's own, by default. */
   readonly type?: PaymentWorkflowType;
   readonly requested?: LinkRequest;
   readonly carried?: PaymentState;
   readonly startedAt: number;
-  /** When it is activated. */
+  /** Time of its activation. */
   readonly now: number;
-  /** What it finds in its inbox. */
+  /** Message in its inbox. */
   readonly message?: Message;
 }
 

@@ -7,11 +7,11 @@ import type { Setting } from './setting.js';
 import type { Machine, Situation } from './situation.js';
 import { encode, Visited } from './visited.js';
 
-/** How far to explore. */
+/** Bounds of the exploration. */
 export interface Bounds {
   readonly depth?: number | undefined;
   readonly states?: number | undefined;
-  /** When to stop, in real ms since the epoch. */
+  /** Time to stop at, in real ms since the epoch. */
   readonly until?: number | undefined;
   /** The rules to look for, instead of all. */
   readonly only?: readonly Invariant[] | undefined;
@@ -110,7 +110,7 @@ function replay(model: Model, setting: Setting, ordinals: readonly number[]): Mo
   });
 }
 
-/** How each state was reached: six bytes a state. */
+/** The way to each state, in six bytes a state. */
 class Trail {
   #parents = new Int32Array(1 << 16);
   #ordinals = new Uint16Array(1 << 16);

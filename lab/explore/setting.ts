@@ -38,7 +38,7 @@ export const REQUESTS = ['expire', 'refresh', 'recheck', 'resendNotification'] a
 export type RequestKind = (typeof REQUESTS)[number];
 
 /**
- * What an operator may do. `insist`: with force; `outdated`: on a review that has changed; `foreign`: match another
+ * Abilities of operators. `insist`: with force; `outdated`: on a review that has changed; `foreign`: match another
  * payment's transaction; `second`: there is a second person, who may also reject what the first has decided, as the
  * first may.
  */
@@ -64,7 +64,7 @@ export type Foreign = keyof typeof FOREIGN;
 
 export const FOREIGN_KINDS: readonly Foreign[] = ['silent', 'unknown', 'others', 'othersUser', 'both', 'nameless'];
 
-/** How many unusual things may happen in one story. */
+/** Numbers of unusual events allowed in one story. */
 export interface Allowance {
   /** Troubles of the provider and of workers. */
   readonly troubles: number;
@@ -83,7 +83,7 @@ export interface Setting {
   readonly name: string;
   readonly kind: OrderKind;
   readonly terms: PaymentTerms;
-  /** How late the list may show a transaction, in ms (A1). */
+  /** Longest delay until the list shows a transaction, in ms (A1). */
   readonly listLagMs: number;
   /** The provider's `Retry-After`, in ms. */
   readonly retryAfterMs: number;
@@ -96,7 +96,7 @@ export interface Setting {
   readonly isMarked?: true | undefined;
   /** The provider answers 4xx when it is asked for the list of a payment of which it has nothing to show. */
   readonly refusesUnknown?: true | undefined;
-  /** How many foreign transactions there are of each kind; one by default. */
+  /** Number of foreign transactions of each kind; one by default. */
   readonly copies?: number | undefined;
   /** The payment was sent by a workflow that Temporal has lost, and its list shows that; money alone. */
   readonly wasSentBefore?: true | undefined;

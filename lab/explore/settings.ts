@@ -33,7 +33,7 @@ interface Theme {
   readonly wasSentBefore?: true;
   readonly namesAlone?: true;
   readonly rejectsRepeated?: true;
-  /** How long the provider asks not to be called, in ms. */
+  /** The provider's `Retry-After`, in ms. */
   readonly retryAfterMs?: number;
   /** Its payouts are above the limit. */
   readonly takesTwoPeople?: boolean;

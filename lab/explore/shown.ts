@@ -7,7 +7,7 @@ import type { Violation } from './invariants.js';
 import { WRONG_AMOUNT } from './setting.js';
 import { isUnsettled, type OpenRequest, type Shown, type Situation, transactionOf } from './situation.js';
 
-/** What the provider has shown of the payment's transactions, with what an answer adds. */
+/** The payment's transactions as the provider has shown them, including those in an answer. */
 interface ShownNow {
   readonly all: readonly Shown[];
   /** It shows a further one that can move money, or has moved it, or one in another status than before. */
@@ -91,7 +91,7 @@ export function transactionsIn(event: PaymentEvent): readonly Transaction[] {
   return event.kind === 'status' && event.answer.kind === 'found' ? [event.answer.transaction] : [];
 }
 
-/** Whether a transaction with this status has moved no money, and never will. */
+/** Reports whether a transaction with this status has moved no money, and never will. */
 export function cannotMoveMoney({ order }: Pick<PaymentState, 'order'>, status: ProviderStatus): boolean {
   return status === (order.kind === 'link' ? 'EXPIRED' : 'FAILED');
 }

@@ -30,14 +30,15 @@ export interface Situation {
   readonly book: Book;
   readonly left: Allowance;
   /**
-   * What a new worker continues from if this one is lost; only while something has been done that isn't recorded yet.
+   * The state that a new worker continues from if this one is lost. Present while it has done something that isn't
+   * recorded yet.
    */
   readonly recorded?: Recorded | undefined;
   /** The workflow task that somebody will reset the workflow to. */
   readonly mark?: Mark | undefined;
-  /** What was signalled since the start. Temporal signals it again to a run that is reset to it. */
+  /** Signals since the start. Temporal signals them again to a run that is reset to it. */
   readonly signals: readonly PaymentEvent[];
-  /** What the merchant has been told, which nothing undoes. */
+  /** Notifications to the merchant, which nothing undoes. */
   readonly told: Told;
 }
 
@@ -49,14 +50,14 @@ export interface Told {
   readonly isDecided: boolean;
 }
 
-/** What a run knew before a workflow task, and what came in for it, once something has. */
+/** State of a run before a workflow task, with the event that came in for it, once one has. */
 export interface Mark {
   readonly payment: PaymentState;
   readonly todo: Todo;
   readonly delivering: Situation['delivering'];
   readonly book: Book;
   readonly event?: PaymentEvent | undefined;
-  /** What was signalled after that. Temporal signals it again to a run that is reset. */
+  /** Signals after that. Temporal signals them again to a run that is reset. */
   readonly signals: readonly PaymentEvent[];
 }
 
@@ -68,10 +69,7 @@ export interface Recorded {
   readonly book: Book;
   /** Nothing was answered since. */
   readonly isFresh: boolean;
-  /**
-   * What was to be done before that, and the decisions to send: an update is lost with its task if Temporal restarts,
-   * too.
-   */
+  /** The action before that, and the decisions to send: if Temporal restarts, too, an update is lost with its task. */
   readonly todo: Todo;
   readonly decisionsToSend: number;
 }
@@ -112,7 +110,7 @@ export interface OwnTransaction {
   readonly isNotified: boolean;
 }
 
-/** What was shown, said and promised. What a lost worker added is undone, as it is in the payment. */
+/** Book of what was shown, said and promised. Entries by a lost worker are undone, as in the payment. */
 export interface Book {
   readonly status: PaymentStatus;
   readonly final: boolean;
@@ -126,8 +124,8 @@ export interface Book {
   readonly requests: number;
   readonly open: readonly OpenRequest[];
   /**
-   * When the provider's list was read last, and whether a notification has named a transaction since, just before a
-   * request.
+   * Time of the last reading of the provider's list, just before a request. `isNamed`: a notification has named a
+   * transaction since.
    */
   readonly lookedAt?: number | undefined;
   readonly isNamed: boolean;
@@ -140,12 +138,12 @@ export interface Book {
    * has ended, the list was not read since.
    */
   readonly isUnnamed?: true | undefined;
-  /** Those that were shown to name the payment, and another; and whether one was since the last decision. */
+  /** Transactions shown with the payment's id and another. `isDisputed`: one was shown since the last decision. */
   readonly disputed: readonly TransId[];
   readonly isDisputed?: true | undefined;
   /**
-   * Those of the payment that a notification has called SUCCESSFUL, when the first did, until the provider has shown
-   * it, too.
+   * The payment's transactions that a notification has called SUCCESSFUL and the provider hasn't shown as such yet,
+   * with the time of the first notification.
    */
   readonly reportedPaid: readonly { readonly transId: TransId; readonly at: number }[];
   /** The list was read since the last request that may have been taken. */
@@ -162,9 +160,7 @@ export interface Book {
   readonly insisted?: 'resend' | 'fail' | undefined;
   /** The latest decision that was carried out is that no money has moved. */
   readonly isFailed: boolean;
-  /**
-   * What one person has decided where it takes two, on which review; nobody has rejected it or decided otherwise since.
-   */
+  /** One person's decision that takes two, and its review; nobody has rejected it or decided otherwise since. */
   readonly proposed?: { readonly what: string; readonly review: number; readonly by: string } | undefined;
   readonly expiresAt?: number | undefined;
   /**
@@ -194,7 +190,7 @@ export interface OpenRequest {
   readonly isInsisted: boolean;
   /** The review that it was made on is the present one. */
   readonly isCurrent: boolean;
-  /** What had been shown when it was made. */
+  /** Transactions shown before it was made. */
   readonly view: readonly Shown[];
   /** The whole of a decision, and who made it on which review. */
   readonly made?: NonNullable<Book['proposed']> | undefined;
@@ -221,7 +217,8 @@ export interface Shown {
 }
 
 /**
- * Whether a transaction with this status can still move money. Of links, only the payment's own was given to anybody.
+ * Reports whether a transaction with this status can still move money. Of a payment's links, only its own was given to
+ * anybody.
  */
 export function isUnsettled({ kind }: Pick<PaymentOrder, 'kind'>, isOwn: boolean, status: ProviderStatus): boolean {
   if (kind !== 'link') return status !== 'FAILED';

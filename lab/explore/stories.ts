@@ -70,8 +70,8 @@ function storySetting(random: () => number, { kind, ambiguousPolicy }: StoryOpti
 }
 
 /**
- * Whether a story can hold a move: no withdrawal, no lost worker, no reset, nothing during a request, and no message
- * during a question.
+ * Reports whether a story can contain a move: no withdrawal, no lost worker, no reset, nothing during a request, and no
+ * message during a question.
  */
 function isPlayable(move: Move, { todo, payment }: Situation): boolean {
   const isWaiting = todo.kind === 'wait' || todo.kind === 'end';

@@ -15,7 +15,7 @@ import type { Machine, Situation } from './situation.js';
  * no search that visits every state can, and prove nothing of what they don't meet.
  */
 
-/** How many moves a walk has at most. Few come near. */
+/** Largest number of moves in a walk. Few come near. */
 const MAX_MOVES = 600;
 
 /** The moves of a walk, and how it broke a rule, if it did. */
@@ -36,7 +36,7 @@ export type WalkMessage =
   | { readonly kind: 'broken'; readonly broken: BrokenWalk }
   | { readonly kind: 'result'; readonly result: WalksResult };
 
-/** Which walks to play: the numbers from `from` on, of those with this seed. */
+/** Selects walks to play: the numbers from `from` on, of those with this seed. */
 export interface Walks {
   readonly walks: number;
   readonly seed: number;
@@ -145,7 +145,7 @@ function nextMove(situation: Situation, setting: Setting, calm: number, random: 
   return pick(plain.length > 0 ? plain : possible, random);
 }
 
-/** Whether a move happens by itself, and as it should. */
+/** Reports whether a move needs nobody's message and costs no trouble. */
 function isPlain({ kind, troubles = 0 }: Move): boolean {
   const isDecision = kind === 'decide' || kind === 'reject';
   const isMessage = kind === 'notification' || kind === 'request' || isDecision;

@@ -27,8 +27,8 @@ export function replyAct(reply: Reply): Act {
 }
 
 /**
- * How long a worker may take for an activity and how long the activity may wait for one, in ms, and how often Temporal
- * has it run. What is missing has no limit.
+ * Limits of an activity: the worker's time for it and its wait for a worker, in ms, and the number of attempts. A
+ * missing one is no limit.
  */
 interface Limits {
   readonly runsMs?: number | undefined;

@@ -6,7 +6,7 @@ import type { ObservedPayment } from '../people/observed-payment.js';
 import { seededRandom } from '../plan/seeded-random.js';
 import { entriesOf } from '../world/provider-books.js';
 
-/** Of a thousand payments that are sent to a phone, how many the provider's own gateway sends on twice. */
+/** Number of payments, out of a thousand sent to a phone, that the provider's own gateway forwards twice. */
 const DOUBLED = 12;
 
 /**

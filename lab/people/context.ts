@@ -4,7 +4,7 @@ import type { BookedStatus, FinalTransaction } from '../world/provider-books.js'
 import type { ApiAnswer, ApiClient } from './api-client.js';
 import type { ObservedPayment } from './observed-payment.js';
 
-/** When people act, in simulated or in real time. */
+/** Schedules people's acts, in simulated or real time. */
 export interface Timeline {
   /** Plans something for a time (ms since the epoch), or a little later, when other things happen as well. */
   at(time: number, act: () => Promise<void> | void): void;
@@ -46,7 +46,7 @@ export interface MerchantManners {
   /** Makes one call, or repeats it until there is an answer. */
   readonly call: (record: ObservedPayment, request: () => Promise<ApiAnswer>) => Promise<ApiAnswer>;
   /**
-   * How a merchant gets a link that the first answer didn't have: by the same request again, or by reading the payment.
+   * Way for a merchant to get a link that the first answer lacked: by repeating the request, or by reading the payment.
    */
   readonly getsLinkBy: 'repeating' | 'reading';
   /** The pause before the next attempt to get a payment taken and its link, in ms. */

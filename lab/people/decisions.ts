@@ -20,7 +20,7 @@ export interface Proposal {
   /** The number of the review that it is made on. */
   readonly review: number;
   readonly forced: boolean;
-  /** Whether the provider's books contradict it. */
+  /** `true` when the provider's books contradict it. */
   readonly isWrong: boolean;
   readonly why: string;
 }
@@ -134,7 +134,7 @@ export function anyDecision(
   ]);
 }
 
-/** Whether the provider's books contradict a decision. */
+/** Reports whether the provider's books contradict a decision. */
 export function isContradicted(
   way: PlannedOrder['way'],
   decision: OperatorDecision,

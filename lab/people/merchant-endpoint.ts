@@ -25,7 +25,7 @@ export interface ReceivedNotification {
   readonly webhookId: string;
   /** ms since the epoch. */
   readonly at: number;
-  /** Whether the merchant has acknowledged it, as far as the merchant knows. */
+  /** `true` when the merchant has acknowledged it, as far as the merchant knows. */
   readonly acknowledged: boolean;
   readonly content: NotificationBody;
   /** The payment's transactions in the provider's ledger at that moment. */
@@ -59,9 +59,7 @@ export type MerchantFault =
  */
 const SLOW_MS = 30;
 const TOO_SLOW_MS = 700;
-/**
- * How long an endless answer lasts, longer than any sender waits, and the pause between two pieces of it, in real ms.
- */
+/** Duration of an endless answer, longer than any sender waits, and the pause between two pieces of it, in real ms. */
 const ENDLESS_MS = 1_500;
 const PIECE_MS = 20;
 const PIECE = Buffer.alloc(64 * 1024, ' ');

@@ -11,7 +11,7 @@ export interface MadeDecision {
   /** The number of the review that it names. */
   readonly review: number;
   readonly forced: boolean;
-  /** Whether it was carried out; `open` if the answer doesn't say. */
+  /** `open` when the answer doesn't say. */
   readonly outcome: 'done' | 'refused' | 'open';
   /** The provider's books contradicted it when it was made. */
   readonly isWrong: boolean;
@@ -40,7 +40,7 @@ export interface ObservedPayment {
   readonly notifications: ReceivedNotification[];
   /** Operators' reviews so far. */
   reviews: number;
-  /** When an operator saw it under review, in ms since the epoch. */
+  /** Times at which an operator saw it under review, in ms since the epoch. */
   readonly reviewsSeen: number[];
   readonly decisions: MadeDecision[];
   readonly shownEnds: ShownEnd[];
@@ -63,12 +63,12 @@ export function observedOf(planned: PlannedPayment): ObservedPayment {
   };
 }
 
-/** Whether operators have reviewed it, or its merchant was notified of a review. */
+/** Reports whether operators have reviewed it, or its merchant was notified of a review. */
 export function wasReviewed({ reviews, notifications }: ObservedPayment): boolean {
   return reviews > 0 || notifications.some(({ content }) => content.type === 'payment.review');
 }
 
-/** Whether it was seen under review at or after a time (ms since the epoch). */
+/** Reports whether it was seen under review at or after a time (ms since the epoch). */
 export function wasReviewedSince({ notifications, reviewsSeen }: ObservedPayment, time: number): boolean {
   return (
     reviewsSeen.some((at) => at >= time) ||
@@ -76,7 +76,7 @@ export function wasReviewedSince({ notifications, reviewsSeen }: ObservedPayment
   );
 }
 
-/** Whether the last notification that the merchant acknowledged says that the payment has ended. */
+/** Reports whether the last notification that the merchant acknowledged says that the payment has ended. */
 export function isEndAcknowledged({ notifications }: ObservedPayment): boolean {
   return notifications.findLast(({ acknowledged }) => acknowledged)?.content.data.final === true;
 }

@@ -45,7 +45,7 @@ export class WebUi {
     }
   }
 
-  /** Whether it was pressed: Temporal may have no such workflow, none that runs, or be away. */
+  /** Returns `false` where the button wasn't there: Temporal may have no such workflow, none that runs, or be away. */
   async #orMissed(act: () => Promise<boolean>): Promise<boolean> {
     try {
       return await act();

@@ -22,7 +22,7 @@ export type Visit =
       readonly twice: boolean;
     };
 
-/** When a payer comes: so long after the link was given, or so long before it ends (after, when negative). */
+/** Time of a payer's visit: after the link was given, or before it ends (after its end, when negative). */
 export type VisitTime = { readonly afterMs: number } | { readonly beforeEndMs: number };
 
 export type PlannedVisit = Visit & { readonly time: VisitTime };
@@ -57,9 +57,9 @@ export interface PlannedPayment extends PlannedOrder {
   readonly visits: readonly PlannedVisit[];
   /** The provider answers no question about it for more than a day. */
   readonly isSilent?: boolean | undefined;
-  /** When an operator meddles with it, in ms after its arrival. */
+  /** Time of an operator's meddling, in ms after its arrival. */
   readonly meddledAfter?: number | undefined;
-  /** When an operator has it compared with the provider's records, in ms after its arrival. */
+  /** Time when an operator has it compared with the provider's records, in ms after its arrival. */
   readonly recheckedAfter?: number | undefined;
 }
 

@@ -5,7 +5,7 @@ import { keyedRandom } from '../../sandbox/keyed-random.js';
  * same seed makes the same plans.
  */
 export interface SeededRandom {
-  /** Whether something of this likelihood (0 to 1) happens. */
+  /** Draws whether something of this likelihood (0 to 1) happens. */
   chance(label: string, likelihood: number): boolean;
   /** An integer from `min` to `max`. */
   between(label: string, min: number, max: number): number;

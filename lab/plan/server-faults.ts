@@ -31,7 +31,7 @@ export type ServerFaultKind =
 
 /** A worker's death in the middle of a request that moves money, before or after the provider takes it. */
 export interface Crash {
-  /** Which of such requests, counted from 1. */
+  /** Number of the request, counted from 1. */
   readonly request: number;
   readonly moment: 'beforeCommit' | 'afterCommit';
 }
@@ -108,7 +108,7 @@ export interface PlannedOutage {
 
 const OUTAGES = ['recordsAway', 'recordsHang'] as const;
 
-/** How long the records are away, in ms: longer than the API waits for them. */
+/** Duration of the records' outage, in ms: longer than the API waits for them. */
 const OUTAGE_MS = { min: 6_000, max: 15_000 } as const;
 
 /** Plans one outage of the records of each kind, in either half of `lengthMs`. */
@@ -127,7 +127,7 @@ export function planOutages(lengthMs: number, seed: string | number): PlannedOut
 
 const ALL: readonly PaymentProcess[] = ['temporal', 'worker', 'sandbox', 'api'];
 
-/** How long a process stays away at most, in ms. */
+/** Longest absence of a process, in ms. */
 const MAX_DOWN_MS = 3_000;
 
 /**

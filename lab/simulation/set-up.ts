@@ -55,9 +55,9 @@ export interface Setup {
   readonly faults: Counts;
   readonly crashes: Counts;
   readonly traffic: ProviderTraffic;
-  /** When the first payment may arrive, in ms since the epoch. */
+  /** Earliest arrival of the first payment, in ms since the epoch. */
   readonly start: number;
-  /** When the last payment may arrive, in ms since the epoch. */
+  /** Latest arrival of the last payment, in ms since the epoch. */
   readonly lastArrival: number;
   close(): Promise<void>;
 }

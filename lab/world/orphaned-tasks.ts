@@ -59,7 +59,7 @@ type WorkflowExecution = temporal.api.common.v1.IWorkflowExecution;
 
 const { TaskQueueKind, WorkflowTaskFailedCause, QueryResultType } = proto.temporal.api.enums.v1;
 
-/** How long one poll for tasks may stay open, in real ms. */
+/** Time limit for one poll for tasks, in real ms. */
 const POLL_MS = 60_000;
 
 /**
@@ -167,7 +167,7 @@ export class TemporalWire {
     return wire;
   }
 
-  /** Where workers connect: `host:port`. */
+  /** Address for workers: `host:port`. */
   get address(): string {
     const address = this.#server.address();
     if (address === null || typeof address === 'string') throw new Error('the wire is not connected');

@@ -17,7 +17,7 @@ export type FinalTransaction = BookedStatus & {
   readonly transId: string;
   /** XAF */
   readonly amount: number;
-  /** When it was made, in ms since the epoch. */
+  /** Time of its creation, in ms since the epoch. */
   readonly createdAt: number;
   readonly statusCalls: Pick<Entry['statusCalls'], 'throttled'>;
   /** Sanaga has acknowledged a notification that names it. */

@@ -10,7 +10,7 @@ const WINDOW_MS = 60_000;
 
 /** The provider's requests on the wire. Unlike the ledger, it has those that a fault struck, too. */
 export class ProviderTraffic {
-  /** How the first request for each payment was answered, by the payment's id. */
+  /** Answers to the first request for each payment, by the payment's id. */
   readonly #answers = new Map<string, string>();
   /** Requests for each payment that were answered as surely not taken. */
   readonly #refused = new Map<string, number>();
@@ -34,20 +34,20 @@ export class ProviderTraffic {
     });
   }
 
-  /** How many requests for a payment the provider surely did not take, and said so. */
+  /** Returns the number of requests for a payment that the provider surely didn't accept, and said so. */
   refused(id: string): number {
     return this.#refused.get(id) ?? 0;
   }
 
-  /** When a transaction was asked about more often than the provider takes. */
+  /** Returns the times at which a transaction was asked about more often than the provider allows. */
   tooManyQuestions(transId: string): readonly string[] {
     return this.#tooMany.get(transId) ?? [];
   }
 
   /**
-   * How the provider answered the first request for each payment: what the faults, drawn by the seed, made of it. The
-   * same for two runs whose payments were answered alike. Later requests depend on real time (how long something took),
-   * so that two runs needn't agree in them.
+   * Digests the provider's answers to the first request for each payment, which the seed's faults decide. Two runs
+   * whose payments were answered alike have the same digest. Later requests depend on real time, so two runs needn't
+   * agree in them.
    */
   digest(): string {
     return digestOf([...this.#answers.values()].sort());

@@ -11,15 +11,10 @@ export class StalledError extends Error {
   override readonly name = 'StalledError';
 }
 
-/**
- * How long a sleep may take while nobody asks for the time, in real ms: a killed worker is missed after ten seconds.
- */
+/** Time limit for a sleep while nobody asks for the time, in real ms: a killed worker is missed after ten seconds. */
 const STALL_MS = 120_000;
 
-/**
- * How often that long a sleep may take while somebody does: on a machine that has much else to do, what goes on takes
- * long.
- */
+/** Number of such sleeps allowed while somebody does ask: a busy machine is slow. */
 const MAX_STALLS = 5;
 
 /**
@@ -155,8 +150,8 @@ interface PlannedAct {
 }
 
 /**
- * What people in the simulation are going to do, in order of time. What needs no exact time is put off to the next
- * tick, so that many things happen at once and time has fewer stops to make.
+ * The plans of people in the simulation, in order of time. Acts that need no exact time are put off to the next tick,
+ * so that many happen at once and time makes fewer stops.
  */
 export class PlannedTimeline implements Timeline {
   readonly #acts: PlannedAct[] = [];

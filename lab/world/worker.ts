@@ -18,7 +18,7 @@ import { CREDENTIALS, MERCHANT_SECRET } from './credentials.js';
 export const workerSettingsSchema = z.object({
   temporalAddress: z.string(),
   providerUrl: z.string(),
-  /** Where the merchant takes notifications. */
+  /** Address that takes notifications for the merchant. */
   merchantUrl: z.string(),
   workflowBundle: z.string(),
   providerTimeoutMs: z.int(),
@@ -40,7 +40,7 @@ const LIMITS: PaymentWorkerOptions['limits'] = {
 };
 
 /**
- * How many times faster than ours simulated time passes while connections wait; fast enough for the client's pauses not
+ * Simulated time passes this many times faster than real time while connections wait: too fast for the client's pauses
  * to matter.
  */
 const TIME_FACTOR = 1_000;
@@ -214,7 +214,7 @@ export function quietRuntime(): void {
   Runtime.install({ logger, shutdownSignals: [] });
 }
 
-/** Whether this runs from the source, as tests do, or compiled. */
+/** File extension of the code: `ts` when it runs from the source, as in tests, `js` when compiled. */
 const EXTENSION = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 /** The compiled workflows are in lib: build has only what the lab imports. */
 const SOURCE = EXTENSION === 'ts' ? '../../src' : '../../../lib';
