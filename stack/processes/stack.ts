@@ -41,8 +41,8 @@ const PROGRAMS: Readonly<Record<StackPart, string>> = {
 };
 
 /**
- * Each part may run this long after a stop begins, in ms, before it is killed. Temporal then has 5 s of its own, so that
- * all of it takes less than 10 s. A worker that is killed loses nothing: the next one carries on.
+ * Each part may run this long after a stop begins, in ms, before it is killed. Temporal then has 5 s of its own, so
+ * that all of it takes less than 10 s. A worker that is killed loses nothing: the next one carries on.
  */
 const STOP_LIMITS_MS: Readonly<Record<StackPart, number>> = {
   desk: 700,
