@@ -62,7 +62,7 @@ export function record(before: Situation, event: PaymentEvent, step: Step, now: 
   if (event.kind === 'status') book = { ...book, unconfirmed: book.unconfirmed + 1 };
   // One that repeats what is being asked about already gives no reason to ask any longer.
   const isAsked = before.payment.claims.open.length > 0;
-  const isOwn = event.kind === 'notification' && transactionOf(before.provider, event.transId) !== undefined;
+  const isOwn = event.kind === 'hint' && transactionOf(before.provider, event.transId) !== undefined;
   if (isOwn && !isAsked) book = { ...book, unconfirmed: 0 };
   book = withToAsk(book, before, event, now, violations);
   book = withPaidReport(book, before, event, now);
@@ -86,8 +86,8 @@ function withLook(book: Book, { payment, todo }: Situation, event: PaymentEvent,
   if (event.kind === 'sent' && (event.outcome.kind === 'ambiguous' || event.outcome.kind === 'throttled')) {
     return { ...book, isSearched: false };
   }
-  if (event.kind === 'named' && todo.kind === 'send') return { ...book, isNamed: true };
-  if (event.kind !== 'notification' || todo.kind !== 'send') return book;
+  if (event.kind === 'hintWithoutTransaction' && todo.kind === 'send') return { ...book, isNamed: true };
+  if (event.kind !== 'hint' || todo.kind !== 'send') return book;
   const { open, unconfirmed } = payment.claims;
   const isKnown = open.some(({ transId }) => transId === event.transId) || unconfirmed.includes(event.transId);
   return isKnown ? book : { ...book, isNamed: true };
@@ -106,7 +106,7 @@ function withNamed(
 ): Book {
   const { payment, book: before } = situation;
   let { named } = book;
-  if (event.kind === 'notification') named = [...named.filter((one) => one !== event.transId), event.transId].sort();
+  if (event.kind === 'hint') named = [...named.filter((one) => one !== event.transId), event.transId].sort();
   const isSaid = event.kind === 'status' && (event.answer.kind === 'found' || event.answer.kind === 'unknown');
   if (isSaid && named.includes(event.transId)) named = named.filter((one) => one !== event.transId);
   if (event.kind === 'listed' && event.answer.kind === 'listed' && named.length > 0) named = [];
@@ -133,7 +133,7 @@ function withNamed(
 
 /** Reports whether a notification has named the payment without a transaction, and no known transaction explains it. */
 function isLeftUnnamed({ book, payment, provider }: Situation, event: PaymentEvent, { phase }: PaymentState): boolean {
-  if (event.kind === 'named')
+  if (event.kind === 'hintWithoutTransaction')
     return book.isUnnamed === true || (transIdOf(payment) === undefined && event.status !== book.status);
   const isDecided = payment.phase.kind === 'deciding' && phase.kind !== 'deciding' && phase.kind !== 'review';
   const isShown = transactionsIn(event).some(({ transId }) => transactionOf(provider, transId));
@@ -146,11 +146,11 @@ function isLeftUnnamed({ book, payment, provider }: Situation, event: PaymentEve
  * says so, too.
  */
 function withPaidReport(book: Book, { provider, payment }: Situation, event: PaymentEvent, now: number): Book {
-  const isNotification = event.kind === 'notification' || event.kind === 'named';
+  const isNotification = event.kind === 'hint' || event.kind === 'hintWithoutTransaction';
   if (book.reportedPaid.length === 0 && !isNotification) return book;
   const open = book.reportedPaid.filter(({ transId }) => !isShownPaid(book, transId));
   // One that names the payment alone is about its only transaction.
-  const about = event.kind === 'notification' ? event.transId : transIdOf(payment);
+  const about = event.kind === 'hint' ? event.transId : transIdOf(payment);
   const isNew =
     isNotification &&
     event.status === 'SUCCESSFUL' &&
@@ -185,7 +185,7 @@ function withToAsk(
   if (isLate && book.final) {
     violations.push({ invariant: 'confirmed', what: `${toAsk.transId} was not asked about for too long` });
   }
-  if (event.kind !== 'notification' || event.status === before.status) return book;
+  if (event.kind !== 'hint' || event.status === before.status) return book;
   // What isn't final of the payment's own transaction contradicts no outcome: it is an old notification.
   const isOld = event.transId === transIdOf(payment) && !isOutcome(payment, event.status);
   if (isOld) return book;

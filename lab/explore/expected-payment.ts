@@ -11,11 +11,15 @@ import { amountPaidOf } from '../../src/payments/views/to-payment.js';
 import { isFinalPayment, type PaymentState, statusOf, transIdOf } from '../../src/payments/words/payment-state.js';
 import { type Act, activityAct, givenUpAfter, replyAct } from './workflow-commands.js';
 
-export type Message = RequestEvent | HintEvent | DeliveryEvent | Extract<PaymentEvent, { readonly kind: 'named' }>;
+export type Message =
+  | RequestEvent
+  | HintEvent
+  | DeliveryEvent
+  | Extract<PaymentEvent, { readonly kind: 'hintWithoutTransaction' }>;
 
 const MESSAGES = [
-  'notification',
-  'named',
+  'hint',
+  'hintWithoutTransaction',
   'delivered',
   'expire',
   'refresh',

@@ -118,8 +118,8 @@ export class Model {
         const provider = truth === undefined ? before.provider : withStatus(known, about, truth, before.book.final);
         const event =
           transId === undefined
-            ? ({ kind: 'named', status } as const)
-            : ({ kind: 'notification', transId, status } as const);
+            ? ({ kind: 'hintWithoutTransaction', status } as const)
+            : ({ kind: 'hint', transId, status } as const);
         const signals = [...before.signals, event];
         const after = this.#feed({ ...before, provider, signals }, event);
         return deducted(before, after, 'notifications', after.provider === before.provider);
@@ -278,7 +278,7 @@ export class Model {
     if (to === 'next') return mark;
     const isDue = mark.todo.kind === 'wait' && mark.todo.until !== undefined && mark.todo.until <= now;
     const signals =
-      mark.event?.kind === 'notification' || mark.event?.kind === 'named'
+      mark.event?.kind === 'hint' || mark.event?.kind === 'hintWithoutTransaction'
         ? [mark.event, ...mark.signals]
         : mark.signals;
     return { ...mark, event: isDue ? { kind: 'time' } : undefined, signals };
@@ -378,7 +378,7 @@ function transactionsListedIn({ shown }: Book, { transactions }: Provider): OwnT
 /** Notes the first thing after the moment that was marked: its workflow task is about that. */
 function marked(mark: Mark, event: PaymentEvent): Mark {
   if (mark.event === undefined) return { ...mark, event };
-  return event.kind === 'notification' || event.kind === 'named'
+  return event.kind === 'hint' || event.kind === 'hintWithoutTransaction'
     ? { ...mark, signals: [...mark.signals, event] }
     : mark;
 }

@@ -300,11 +300,11 @@ class StoryRun {
 
   private messageJob(event: Message): Job {
     switch (event.kind) {
-      case 'notification': {
+      case 'hint': {
         const { transId, status } = event;
         return signalJob('hint', { transId, status });
       }
-      case 'named':
+      case 'hintWithoutTransaction':
         return signalJob('hint', { status: event.status });
       case 'delivered':
         return activityJob(this.active?.delivery?.seq ?? -1, false, event.outcome);

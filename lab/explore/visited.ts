@@ -53,10 +53,10 @@ export function encode(situation: Situation): string {
   if (recorded !== undefined && left.troubles > 0 && 'request' in recorded.event) text += '|u';
   if (told.last !== undefined) text += `|t${told.last}${told.all.length}`;
   if (left.resets > 0 && mark === undefined)
-    for (const one of situation.signals) if (one.kind === 'notification') text += `,${one.transId}${one.status}`;
+    for (const one of situation.signals) if (one.kind === 'hint') text += `,${one.transId}${one.status}`;
   if (mark !== undefined && !provider.wasReset) {
     text += `|${mark.event?.kind ?? ''}${mark.todo.kind}${encodePayment(mark.payment, now)}${shownText(mark.book)}`;
-    for (const one of mark.signals) if (one.kind === 'notification') text += `,${one.transId}${one.status}`;
+    for (const one of mark.signals) if (one.kind === 'hint') text += `,${one.transId}${one.status}`;
   }
   return text;
 }

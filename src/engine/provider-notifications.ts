@@ -54,21 +54,21 @@ const UNMATCHED_LIMIT_MS = 9_000;
  */
 export async function deliverHint(context: HintContext, id: PaymentId, hint: Hint): Promise<HintDelivery> {
   for (let tries = 0; tries < MAX_OVERTAKEN_TRIES; tries++) {
-    const delivery = (await signalRunning(context, id, hint)) ?? (await tooLate(context, id, hint));
+    const delivery = (await signalRunning(context, id, hint)) ?? (await deliverToEnded(context, id, hint));
     if (delivery !== undefined) return delivery;
     await pause(OVERTAKEN_PAUSE_MS);
   }
   throw new Unavailable(undefined, new Error('the payment began or ended at each try'));
 }
 
-/** `undefined` when the payment doesn't run. */
+/** Delivers a hint to a running payment; `undefined` when it doesn't run. */
 async function signalRunning(context: HintContext, id: PaymentId, hint: Hint): Promise<'taken' | undefined> {
   const { client } = context;
   try {
-    const way = await wayTo(context, id);
-    if (way === undefined) return undefined;
+    const route = await routeTo(context, id);
+    if (route === undefined) return undefined;
     await callTemporal(client, () =>
-      way === 'signal' ? client.workflow.getHandle(id).signal(hintSignal, hint) : wake(context, way, hint),
+      route === 'signal' ? client.workflow.getHandle(id).signal(hintSignal, hint) : startWithHint(context, route, hint),
     );
     return 'taken';
   } catch (error) {
@@ -79,11 +79,11 @@ async function signalRunning(context: HintContext, id: PaymentId, hint: Hint): P
 }
 
 /**
- * How a running payment can be reached: by a signal, or with what it was started with, while it waits for its start;
- * `undefined` when there is none. A signal to one that isn't there yet is never tried: if it came right behind the
- * start, the payment would wait for its first poll with it.
+ * Returns how a hint reaches a running payment: by a signal, or with its start, while it waits for that; `undefined`
+ * when there is none. A signal to one that isn't there yet is never tried: if it came right behind the start, the
+ * payment would wait for its first poll with it.
  */
-async function wayTo(context: HintContext, id: PaymentId): Promise<WorkflowStart | 'signal' | undefined> {
+async function routeTo(context: HintContext, id: PaymentId): Promise<WorkflowStart | 'signal' | undefined> {
   if (!id.startsWith(PAYMENT_ID_PREFIX.collection)) return 'signal';
   // A provider may notify of a link before its payment has started.
   await context.madeLinks.untilOpened(id);
@@ -99,7 +99,7 @@ async function wayTo(context: HintContext, id: PaymentId): Promise<WorkflowStart
  * Gives a hint to a payment that waits for its start. A signal alone would wait with it; one with a start begins it.
  * If Temporal has lost the payment, this starts it again, with the link that its payer holds.
  */
-async function wake({ client }: HintContext, start: WorkflowStart, hint: Hint): Promise<void> {
+async function startWithHint({ client }: HintContext, start: WorkflowStart, hint: Hint): Promise<void> {
   await client.workflow.signalWithStart<PaymentWorkflow, [Hint]>(workflowTypeOf(start.input.order), {
     ...workflowOptions(start),
     workflowIdReusePolicy: 'REJECT_DUPLICATE',
@@ -109,12 +109,12 @@ async function wake({ client }: HintContext, start: WorkflowStart, hint: Hint): 
 }
 
 /**
- * A hint for a payment that has ended. It proves nothing either: it can only make the payment ask the
- * provider again. `undefined` when the payment has been reopened meanwhile.
+ * Delivers a hint to a payment that has ended. It proves nothing either: it can only make the payment ask the provider
+ * again. `undefined` when the payment has been reopened meanwhile.
  */
-async function tooLate(context: HintContext, id: PaymentId, hint: Hint): Promise<HintDelivery | undefined> {
+async function deliverToEnded(context: HintContext, id: PaymentId, hint: Hint): Promise<HintDelivery | undefined> {
   const found = await findPayment(context, id);
-  if (found === undefined) return await takeLost(context, id, hint);
+  if (found === undefined) return await restartLost(context, id, hint);
   if (found.running) return undefined;
 
   const ended = await readEnded(context, found);
@@ -129,13 +129,14 @@ async function tooLate(context: HintContext, id: PaymentId, hint: Hint): Promise
 }
 
 /**
- * A hint for a payment that nobody knows: one that Temporal has lost begins again, if this process has made its link.
+ * Delivers a hint to a payment that isn't found: one that Temporal has lost is started again, if this process has made
+ * its link.
  */
-async function takeLost(context: HintContext, id: PaymentId, hint: Hint): Promise<HintDelivery | undefined> {
+async function restartLost(context: HintContext, id: PaymentId, hint: Hint): Promise<HintDelivery | undefined> {
   const made = context.madeLinks.recall(id);
   if (made === undefined) return 'unknown';
   try {
-    await callTemporal(context.client, () => wake(context, made.start, hint));
+    await callTemporal(context.client, () => startWithHint(context, made.start, hint));
     return 'taken';
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError) return undefined;

@@ -5,10 +5,8 @@ import { type BodyHeaders, decoded, parseJson, textOf } from './body.js';
 import { pathSegment } from './calls.js';
 import { paymentIdOf } from './requests.js';
 
-/**
- * One transaction in a notification. It names the transaction or the payment at least, and proves nothing.
- */
-export interface Named {
+/** A hint: what a notification says of one transaction. It names that or the payment at least, and proves nothing. */
+export interface HintedTransaction {
   readonly transId?: TransId | undefined;
   readonly status?: ProviderStatus | undefined;
   /** The payment that it is for, by its externalId or its userId. */
@@ -20,12 +18,12 @@ export interface Named {
 /** A notification as it was read. */
 export interface Notification {
   /** None when it couldn't be made out what it is about. */
-  readonly named: readonly Named[];
+  readonly hints: readonly HintedTransaction[];
   readonly text: string;
 }
 
 /** Transactions that one notification may be about. */
-const MAX_NAMED = 100;
+const MAX_HINTS = 100;
 
 /** Objects and lists within each other that are looked through. */
 const MAX_DEPTH = 16;
@@ -45,13 +43,13 @@ export async function readNotification(
   const content = await decoded(bytes, headers, maxBytes);
   const text = textOf(content, headers);
   const value = parseJson(text) ?? (await fieldsOfForm(content, text, headers));
-  const found = namedIn(value, {}, 0).slice(0, MAX_NAMED);
-  return { named: distinct(found.length > 0 ? found : mentionedIn(text)), text };
+  const found = hintsIn(value, {}, 0).slice(0, MAX_HINTS);
+  return { hints: distinct(found.length > 0 ? found : hintsInText(text)), text };
 }
 
-/** The query of the address that a notification was sent to, in case that is where it is. */
-export function readQuery(address: string): readonly Named[] {
-  return namedIn(fieldsByObject(new URL(address, 'http://localhost').searchParams), {}, 0);
+/** Reads the hints in the query of the address that a notification was sent to. */
+export function readQuery(address: string): readonly HintedTransaction[] {
+  return hintsIn(fieldsByObject(new URL(address, 'http://localhost').searchParams), {}, 0);
 }
 
 async function fieldsOfForm(content: Uint8Array, text: string, { contentType = '' }: BodyHeaders): Promise<unknown> {
@@ -89,20 +87,20 @@ function fieldsByObject(fields: Iterable<readonly [string, string]>): Record<str
   return [...objects.values()].flat();
 }
 
-function namedIn(value: unknown, outer: Named, depth: number): Named[] {
+function hintsIn(value: unknown, outer: HintedTransaction, depth: number): HintedTransaction[] {
   if (depth > MAX_DEPTH) return [];
-  if (typeof value === 'string') return /^\s*[{["]/.test(value) ? namedIn(parseJson(value), outer, depth + 1) : [];
+  if (typeof value === 'string') return /^\s*[{["]/.test(value) ? hintsIn(parseJson(value), outer, depth + 1) : [];
   if (typeof value !== 'object' || value === null) return [];
   const own = Array.isArray(value) ? {} : fieldsOf(value);
   // Fields around a transaction belong to it; fields around another transaction don't.
   const around = own.transId === undefined ? { ...outer, ...own } : {};
-  const inner = Object.values(value).flatMap((each) => namedIn(each, around, depth + 1));
+  const inner = Object.values(value).flatMap((each) => hintsIn(each, around, depth + 1));
   if (own.transId !== undefined) return [{ ...outer, ...own }, ...inner];
   return inner.length === 0 && own.paymentId !== undefined ? [around] : inner;
 }
 
 /** The fields that say which transaction an object is, however their names are written: `trans_id`, `data[transId]`. */
-function fieldsOf(object: object): Named {
+function fieldsOf(object: object): HintedTransaction {
   const fields = new Map<string, string>();
   for (const [name, value] of Object.entries(object)) {
     const [last = ''] = name.replace(/\]$/, '').split(/[[.]/).slice(-1);
@@ -139,16 +137,16 @@ const MENTIONED = /\b(?:col|pay)_[0-9a-f]{32}(?![0-9a-f])/g;
 const TRANSACTION =
   /\btrans(?:action)?[_-]?id\b["'\s]{0,3}[:=>](?:["'\s]{0,3}|<!\[CDATA\[)([\w.-]{1,200})(?=["'<\s,;&}\]])/gi;
 
-function mentionedIn(text: string): Named[] {
-  const payments = [...text.matchAll(MENTIONED)].map(([id]): Named => ({ paymentId: parsePaymentId(id) }));
-  if (payments.length > 0) return payments.slice(0, MAX_NAMED);
+function hintsInText(text: string): HintedTransaction[] {
+  const payments = [...text.matchAll(MENTIONED)].map(([id]): HintedTransaction => ({ paymentId: parsePaymentId(id) }));
+  if (payments.length > 0) return payments.slice(0, MAX_HINTS);
   return [...text.matchAll(TRANSACTION)]
     .map(([, id]) => toTransId(id))
     .filter((transId) => transId !== undefined)
-    .map((transId): Named => ({ transId }))
-    .slice(0, MAX_NAMED);
+    .map((transId): HintedTransaction => ({ transId }))
+    .slice(0, MAX_HINTS);
 }
 
-function distinct(found: readonly Named[]): readonly Named[] {
-  return [...new Map(found.map((named) => [JSON.stringify(named), named])).values()];
+function distinct(found: readonly HintedTransaction[]): readonly HintedTransaction[] {
+  return [...new Map(found.map((hint) => [JSON.stringify(hint), hint])).values()];
 }

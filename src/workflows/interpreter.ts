@@ -265,7 +265,9 @@ class Interpreter {
   private setHandlers(): void {
     onQuery(paymentQuery, () => this.ended());
     onSignal(hintSignal, hint, ({ transId, status }) => {
-      this.inbox.push(transId === undefined ? { kind: 'named', status } : { kind: 'notification', transId, status });
+      this.inbox.push(
+        transId === undefined ? { kind: 'hintWithoutTransaction', status } : { kind: 'hint', transId, status },
+      );
     });
     onUpdate(
       initiationUpdate,

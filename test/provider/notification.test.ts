@@ -27,7 +27,7 @@ const utf32 = (text: string) =>
   );
 
 const read = async (body: string | Uint8Array, headers: BodyHeaders = {}) =>
-  (await readNotification(typeof body === 'string' ? Buffer.from(body) : body, headers, 64 * 1024)).named;
+  (await readNotification(typeof body === 'string' ? Buffer.from(body) : body, headers, 64 * 1024)).hints;
 
 describe('a notification in any layout', () => {
   it.each<[string, unknown]>([

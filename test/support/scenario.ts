@@ -164,13 +164,13 @@ export class Scenario {
 
   /** The provider's notification, which proves nothing. */
   hint(id: string, status: ProviderStatus = 'SUCCESSFUL'): this {
-    this.take({ kind: 'notification', transId: transId(id), status });
+    this.take({ kind: 'hint', transId: transId(id), status });
     return this;
   }
 
   /** A notification that names the payment, and no transaction. */
   named(status: ProviderStatus = 'SUCCESSFUL'): this {
-    this.take({ kind: 'named', status });
+    this.take({ kind: 'hintWithoutTransaction', status });
     return this;
   }
 

@@ -13,7 +13,7 @@ import { MAX_BODY_BYTES } from '../../http/body.js';
 import type { WebhookResult } from '../../http/metrics.js';
 import type { UnparsedRequest } from '../../http/server.js';
 import { IDENTIFIER_PATTERN } from '../../payments/words/limits.js';
-import { type Named, readNotification, readQuery } from '../../provider/notification.js';
+import { type HintedTransaction, readNotification, readQuery } from '../../provider/notification.js';
 import type { UnmatchedNotification } from '../../workflows/messages.js';
 import { methodNotAllowed, notFound } from '../api-error.js';
 import type { ApiContext } from '../context.js';
@@ -66,7 +66,7 @@ export const providerWebhook = publicRoute({
       throw request.method === 'POST' ? notFound() : methodNotAllowed('POST');
     }
     try {
-      await take(request, context);
+      await acceptNotification(request, context);
     } catch (error) {
       const problem = toProblem(error);
       if (problem !== undefined && request.record.result === undefined) {
@@ -107,13 +107,13 @@ export function countUnparsed(
   logger.warn({ code, caller: address, result }, 'a notification could not be read as HTTP');
 }
 
-async function take(request: ApiRequest, context: WebhookContext): Promise<void> {
+async function acceptNotification(request: ApiRequest, context: WebhookContext): Promise<void> {
   const headers = {
     contentType: request.headers('content-type').at(0),
     contentEncoding: request.headers('content-encoding').join(','),
   };
-  const { named, text } = await readNotification(await request.readBytes(), headers, MAX_BODY_BYTES);
-  const found = named.length > 0 ? named : readQuery(request.address);
+  const { hints, text } = await readNotification(await request.readBytes(), headers, MAX_BODY_BYTES);
+  const found = hints.length > 0 ? hints : readQuery(request.address);
   if (found.length === 0 && request.method !== 'POST' && NOTHING.has(text.trim())) {
     // Somebody looks whether there is anything here.
     request.record.result = 'not_one';
@@ -125,7 +125,7 @@ async function take(request: ApiRequest, context: WebhookContext): Promise<void>
   let failure: unknown;
   for (const one of found) {
     try {
-      count(request, context, await takeOne(request, context, one));
+      count(request, context, await acceptHint(request, context, one));
     } catch (error) {
       const problem = toProblem(error);
       if (problem === undefined) throw error;
@@ -150,14 +150,18 @@ function beginningOf(text: string): string {
   return isShort ? beginning : beginning.slice(0, MAX_UNREAD_BYTES / 6).toWellFormed();
 }
 
-async function takeOne(request: ApiRequest, context: WebhookContext, named: Named): Promise<WebhookResult> {
-  const { transId, paymentId } = named;
+async function acceptHint(
+  request: ApiRequest,
+  context: WebhookContext,
+  hint: HintedTransaction,
+): Promise<WebhookResult> {
+  const { transId, paymentId } = hint;
   try {
     await context.limits.hints.pass(paymentId ?? `transaction ${transId}`);
-    const delivery = await give(context, named, request);
+    const delivery = await deliverToPayment(context, hint, request);
     if (delivery !== 'unknown') return delivery;
   } catch (error) {
-    if (error instanceof TooManyNotifications) await keepRefused(context, named);
+    if (error instanceof TooManyNotifications) await keepRefused(context, hint);
     // Temporal has no such payment. One of long ago may be meant: an operator has to see it, and the provider may not
     // repeat it.
     if (!(error instanceof RecordsUnavailable)) throw error;
@@ -165,20 +169,20 @@ async function takeOne(request: ApiRequest, context: WebhookContext, named: Name
   try {
     await context.limits.hints.pass(UNMATCHED);
   } catch (error) {
-    const kept = await keepRefused(context, named);
-    if (kept !== undefined) awaitPayment(context, named, kept);
+    const kept = await keepRefused(context, hint);
+    if (kept !== undefined) awaitPayment(context, hint, kept);
     throw error;
   }
-  const unmatched = toUnmatched(named);
+  const unmatched = toUnmatched(hint);
   await keepUnmatched(context, unmatched);
-  awaitPayment(context, named, unmatched);
+  awaitPayment(context, hint, unmatched);
   return 'unmatched';
 }
 
 /** Gives a notification that is kept to its payment once that is known. */
-function awaitPayment(context: WebhookContext, named: Named, kept: UnmatchedNotification): void {
+function awaitPayment(context: WebhookContext, hint: HintedTransaction, kept: UnmatchedNotification): void {
   context.early.add(async () => {
-    if ((await give(context, named)) === 'unknown') return false;
+    if ((await deliverToPayment(context, hint)) === 'unknown') return false;
     await dropMatched(context, kept);
     return true;
   });
@@ -191,9 +195,9 @@ function awaitPayment(context: WebhookContext, named: Named, kept: UnmatchedNoti
  *
  * @throws {TooManyNotifications | Unavailable | RecordsUnavailable}
  */
-async function give(
+async function deliverToPayment(
   context: WebhookContext,
-  { paymentId, transId, status }: Named,
+  { paymentId, transId, status }: HintedTransaction,
   request?: ApiRequest,
 ): Promise<HintDelivery> {
   const hint = { transId, status };
@@ -210,12 +214,15 @@ async function give(
 }
 
 /** Keeps a notification that a limit has refused, for an operator, unless it is kept already. */
-async function keepRefused(context: WebhookContext, named: Named): Promise<UnmatchedNotification | undefined> {
+async function keepRefused(
+  context: WebhookContext,
+  hint: HintedTransaction,
+): Promise<UnmatchedNotification | undefined> {
   const { kept } = context.limits;
-  const { transId = '', status = '', paymentId = '', externalId = '' } = named;
+  const { transId = '', status = '', paymentId = '', externalId = '' } = hint;
   const refused = { transId, status, payment: paymentId || externalId || transId };
   if (!(await kept.take(refused))) return undefined;
-  const unmatched = toUnmatched(named);
+  const unmatched = toUnmatched(hint);
   try {
     await keepUnmatched(context, unmatched);
     return unmatched;
@@ -226,7 +233,7 @@ async function keepRefused(context: WebhookContext, named: Named): Promise<Unmat
 }
 
 /** Only a valid identifier is kept as externalId: another system's could be anything, including personal data. */
-function toUnmatched({ transId, status, paymentId, externalId = paymentId }: Named): UnmatchedNotification {
+function toUnmatched({ transId, status, paymentId, externalId = paymentId }: HintedTransaction): UnmatchedNotification {
   const isKept = externalId !== undefined && IDENTIFIER_PATTERN.test(externalId);
   return {
     ...(transId !== undefined && { transId }),

@@ -31,7 +31,7 @@ import {
   withoutUnidentified,
 } from './transitions.js';
 
-/** The most claims that wait to be asked about, however many notifications are forged. */
+/** The most claims that wait to be asked about, however many hints are forged. */
 const MAX_OPEN = 5;
 
 /** The shortest pause between two questions about claims, in ms. */
@@ -42,7 +42,7 @@ const MAX_UNANSWERED = 8;
 const MAX_UNANSWERED_PAUSE_MS = 30 * 60_000;
 
 /**
- * When the list is read for a transaction that can't be asked about, after an outcome, in ms: forged notifications
+ * When the list is read for a transaction that can't be asked about, after an outcome, in ms: forged hints
  * don't hurry it.
  */
 const LISTED_WITHIN_MS = 10 * 60_000;
@@ -51,16 +51,16 @@ const LISTED_WITHIN_MS = 10 * 60_000;
 const MAX_UNCONFIRMED = 5;
 
 /**
- * Handles a notification. If it is about the payment's own transaction, the next call for its status is brought
- * forward; once there is an outcome, the provider is only asked if the notification contradicts it. If it is about
- * another transaction, the provider is asked about that, because it may be this payment's.
+ * Records a hint that names a transaction. If that is the payment's own, the next call for its status is brought
+ * forward; once there is an outcome, the provider is only asked if the hint contradicts it. If it is another, the
+ * provider is asked about it, because it may be this payment's.
  */
 export function recordHint(
   payment: PaymentState,
   { transId, status }: Pick<HintEvent, 'transId' | 'status'>,
   now: number,
 ): PaymentState {
-  const known = status === 'SUCCESSFUL' ? notePaidClaim(payment, transId, now) : payment;
+  const known = status === 'SUCCESSFUL' ? recordPaidClaim(payment, transId, now) : payment;
   if (transId === transIdOf(payment)) {
     const outcome = providersOutcome(payment);
     if (outcome === undefined) return askSoon(known, now, true);
@@ -72,8 +72,8 @@ export function recordHint(
   return inquiry?.kind === 'searching' || inquiry?.kind === 'verifying' ? askSoon(reported, now) : reported;
 }
 
-/** Notes that a notification calls a transaction SUCCESSFUL. A link that is about to be expired is looked at again. */
-function notePaidClaim(payment: PaymentState, transId: TransId, now: number): PaymentState {
+/** Records that a hint calls a transaction SUCCESSFUL. A link that is about to be expired is looked at again. */
+function recordPaidClaim(payment: PaymentState, transId: TransId, now: number): PaymentState {
   if (hasBeenPaid(payment, transId)) return payment;
   const updated = withPaidClaim(payment, transId, now);
   // What was said before puts nothing off again.
@@ -90,7 +90,7 @@ function notePaidClaim(payment: PaymentState, transId: TransId, now: number): Pa
 }
 
 /**
- * Has the provider asked about what notifications call SUCCESSFUL, as long as it may yet be confirmed: the payment's
+ * Has the provider asked about what hints call SUCCESSFUL, as long as it may yet be confirmed: the payment's
  * own transaction, unless it is followed anyway, and those that it has left.
  */
 export function askAboutPaidClaims(payment: PaymentState, followed: TransId | undefined, now: number): PaymentState {
@@ -135,8 +135,8 @@ function addClaim(payment: PaymentState, transId: TransId, now: number, unknown 
 }
 
 /**
- * Remembers a notification that says that the payment has a transaction, of which nothing is known. An ended payment
- * has its list read soon, unless that goes with its outcome.
+ * Records a hint that names the payment and no transaction, while none is known. An ended payment has its list read
+ * soon, unless the hint agrees with its outcome.
  */
 export function withUnidentified(payment: PaymentState, status: ProviderStatus | undefined, now: number): PaymentState {
   const { phase, claims } = payment;
@@ -171,7 +171,7 @@ export function claimDueAt(payment: PaymentState): number | undefined {
   return next && Math.max(next.nextAt, payment.claims.notBefore);
 }
 
-/** Handles the provider's answer about a reported transaction. */
+/** Handles the provider's answer about a claimed transaction. */
 export function onClaimStatus(
   payment: PaymentState,
   transId: TransId,
@@ -189,7 +189,7 @@ export function onClaimStatus(
       if (owner === 'another' || owner === 'disputed') return withOpen(asked, others);
       const next = nextQuestion(claim, now);
       const again = withOpen(asked, [...others, ...next]);
-      // Whose it is, the list may say.
+      // The provider named no payment: the list may tell whose transaction it is.
       if (owner === 'unnamed' && next.length === 0) return giveUpClaim(again, transId, now);
       if (owner === 'unnamed' || agrees(payment, answer.transaction, now)) return again;
       const isBehind = paidClaimUntil(payment, transId, now) !== undefined;
@@ -214,7 +214,7 @@ function agrees(payment: PaymentState, transaction: Transaction, now: number): b
   return transaction.status === providersOutcome(payment);
 }
 
-/** Tells whose a transaction is by the provider's word; the notification itself proves nothing. */
+/** Tells whose a transaction is by the provider's word; the hint itself proves nothing. */
 function ownerIn(payment: PaymentState, transaction: Transaction): ReturnType<typeof ownerOf> {
   return isOfPayment(payment, transaction) ? 'payment' : ownerOf(payment.order.id, transaction);
 }
@@ -225,7 +225,7 @@ function nextQuestion(claim: Claim, now: number): readonly Claim[] {
   return pause === undefined ? [] : [{ ...claim, unknown: claim.unknown + 1, nextAt: now + pause }];
 }
 
-/** Applies a reported transaction that the provider has confirmed as this payment's. */
+/** Applies a claimed transaction that the provider has confirmed as this payment's. */
 function applyConfirmed(payment: PaymentState, transaction: Transaction, now: number): PaymentState {
   const { phase } = payment;
   if (transaction.transId === transIdOf(payment)) {

@@ -78,7 +78,7 @@ export function onCheckedList(payment: PaymentState, ended: Ended, answer: ListA
   return own.reduce((known, transaction) => compare(known, ended, transaction, now), next);
 }
 
-/** Whether neither the provider nor a notification has ever shown a transaction of the payment. */
+/** Whether neither the provider nor a hint has ever shown a transaction of the payment. */
 function isUnknown(payment: PaymentState): boolean {
   const isNamed = namedIn(payment).length > 0;
   return transIdOf(payment) === undefined && payment.others.length === 0 && !isNamed;

@@ -13,15 +13,15 @@ export type PaymentEvent =
   /** This run ends, and another continues the payment: requests that wait are answered now. */
   | { readonly kind: 'handOver' }
   | HintEvent
-  /** The provider has notified of the payment, and hasn't said of which transaction. */
-  | { readonly kind: 'named'; readonly status?: ProviderStatus | undefined }
+  /** A hint that names the payment, and no transaction. */
+  | { readonly kind: 'hintWithoutTransaction'; readonly status?: ProviderStatus | undefined }
   | AnswerEvent
   | RequestEvent
   | DeliveryEvent;
 
-/** The provider's notification. It proves nothing; it is only a reason to ask the provider. */
+/** The provider's notification of a transaction. It proves nothing; it is only a reason to ask the provider. */
 export interface HintEvent {
-  readonly kind: 'notification';
+  readonly kind: 'hint';
   readonly transId: TransId;
   /** Missing when it doesn't say, or not in the provider's words. */
   readonly status?: ProviderStatus | undefined;

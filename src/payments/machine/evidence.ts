@@ -31,7 +31,7 @@ export function withDifferences(payment: PaymentState, shown: readonly Transacti
 }
 
 /**
- * Whether differences of a transaction are kept: it is the payment's, or a decision names it. A forged notification
+ * Whether differences of a transaction are kept: it is the payment's, or a decision names it. A forged hint
  * could name any other.
  */
 function mayKeepDifference(payment: PaymentState, { transId, externalId, userId }: Transaction): boolean {
@@ -101,7 +101,7 @@ export function renumbered(before: PaymentState, after: PaymentState): PaymentSt
     : { ...after, reviews, phase: { ...review, number: reviews, proposed: undefined } };
 }
 
-/** Whether the provider has shown something else, or a notification has named a transaction that nobody knew of. */
+/** Whether the provider has shown something else, or a hint has named a transaction that nobody knew of. */
 function isNewEvidence(before: PaymentState, after: PaymentState): boolean {
   const named = namedIn(before);
   const isNew = (one: TransactionMention) =>

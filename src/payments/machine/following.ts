@@ -95,7 +95,7 @@ export function applyTransaction(payment: PaymentState, transaction: Transaction
     // What an operator has left for this one may be what moves the money.
     if (open !== undefined) return holdForReview(withStatus(known, status), whyNotEnded(transId, status, open), now);
     const of = followedTransaction(known);
-    // What a notification says, and the provider hasn't confirmed yet, may be in the list.
+    // What a hint says, and the provider hasn't confirmed yet, may be in the list.
     const isHinted = namedIn(payment).length > 0 || paidClaimUntil(payment, transId, now) !== undefined;
     const mayBeDouble = payment.sends.mayBeDouble || isHinted;
     const isSure = outcome.status === 'SUCCESSFUL' || !mayBeDouble;

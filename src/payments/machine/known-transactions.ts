@@ -81,7 +81,7 @@ export function hasBeenPaid({ others, lastShown }: PaymentState, transId: TransI
 }
 
 /**
- * Whether a transaction may have been paid: the provider has shown it so, or a notification says so, and may yet be
+ * Whether a transaction may have been paid: the provider has shown it so, or a hint says so, and may yet be
  * confirmed.
  */
 export function mayBePaid(payment: PaymentState, transId: TransId, now: number): boolean {

@@ -66,7 +66,7 @@ export function step(payment: PaymentState, event: PaymentEvent, now: number): S
   };
 }
 
-/** Counts the question that was answered, keeps the quiet that the provider asked for, and what it has shown. */
+/** Counts the question that was answered; remembers the quiet that the provider asked for, and what it has shown. */
 function recordAnswer(payment: PaymentState, event: PaymentEvent, now: number): PaymentState {
   if (isNotAsked(event)) return payment;
   const recentQuestions =
@@ -105,6 +105,7 @@ function isNotAsked(event: PaymentEvent): boolean {
   return event.kind === 'status' && event.answer.kind === 'throttled' && event.answer.isOurs === true;
 }
 
+/** Returns the pause that the provider asked for with this answer, in ms. */
 function requestedQuiet(event: PaymentEvent): number | undefined {
   if (event.kind !== 'status' && event.kind !== 'listed' && event.kind !== 'expired') return undefined;
   return event.answer.kind === 'throttled' ? event.answer.retryAfterMs : undefined;
@@ -113,15 +114,15 @@ function requestedQuiet(event: PaymentEvent): number | undefined {
 function apply(payment: PaymentState, event: PaymentEvent, now: number): Change {
   switch (event.kind) {
     case 'begin':
-      // What was to be delivered when this run was asked for, no run has begun to deliver.
+      // A delivery that the previous run had begun ended with it: it is tried again.
       return { payment: withoutDelivery(payment) };
     case 'time':
       return { payment };
     case 'handOver':
       return payment.phase.kind === 'deciding' ? putOff(payment, payment.phase, now) : { payment };
-    case 'notification':
+    case 'hint':
       return { payment: onHint(payment, event, now) };
-    case 'named':
+    case 'hintWithoutTransaction':
       return { payment: onHintWithoutTransaction(payment, event.status, now) };
     case 'sent':
     case 'listed':
@@ -144,7 +145,7 @@ function apply(payment: PaymentState, event: PaymentEvent, now: number): Change 
   }
 }
 
-/** Handles a notification. One that names a transaction for the first time keeps the payment from being sent again. */
+/** Handles a hint. One that names a transaction for the first time keeps the payment from being sent again. */
 function onHint(payment: PaymentState, event: HintEvent, now: number): PaymentState {
   const updated = recordHint(payment, event, now);
   const { phase } = updated;
@@ -153,14 +154,14 @@ function onHint(payment: PaymentState, event: HintEvent, now: number): PaymentSt
   return phase.kind === 'waiting' ? onHintWhileWaiting(updated, phase, now) : updated;
 }
 
-/** Handles a notification that names the payment alone: it is about the known transaction, or one still to be found. */
+/** Handles a hint that names the payment alone: it is about the known transaction, or one still to be found. */
 function onHintWithoutTransaction(
   payment: PaymentState,
   status: ProviderStatus | undefined,
   now: number,
 ): PaymentState {
   const transId = transIdOf(payment);
-  if (transId !== undefined) return onHint(payment, { kind: 'notification', transId, status }, now);
+  if (transId !== undefined) return onHint(payment, { kind: 'hint', transId, status }, now);
   const updated = withUnidentified(payment, status, now);
   const { phase } = updated;
   if (phase.kind === 'sending') return onHintBeforeSending(updated, phase, UNNAMED, now);
@@ -171,7 +172,7 @@ function withoutDelivery({ delivering: _over, ...payment }: PaymentState): Payme
   return payment;
 }
 
-/** Updates the delivery that an outcome belongs to; one that was begun anew meanwhile has another time. */
+/** Records the outcome of a delivery. Ignores an outcome with another `at`: the delivery was started again since. */
 function onDelivered(payment: PaymentState, { number, at, outcome }: DeliveryEvent, now: number): PaymentState {
   const free = withoutDelivery(payment);
   const delivery = payment.notifications.find((one) => one.number === number)?.delivery;

@@ -61,7 +61,7 @@ export function overrulable(words: string, { force }: Resolution, objection: Obj
   return refusedUnless(words, allOf(force, [objection]), insist);
 }
 
-/** Lists the transactions that notifications name and that the provider hasn't explained yet. */
+/** Lists the transactions that hints name and that the provider hasn't explained yet. */
 function unconfirmedClaims(payment: PaymentState, now: number): readonly TransId[] {
   const { claims, others } = payment;
   const ownId = transIdOf(payment);
@@ -71,7 +71,7 @@ function unconfirmedClaims(payment: PaymentState, now: number): readonly TransId
 }
 
 /**
- * Lists named transactions, and the payment's own where a notification calls it paid. A decision asks about its own
+ * Lists named transactions, and the payment's own where a hint calls it paid. A decision asks about its own
  * itself.
  */
 export function namedForDecision(payment: PaymentState, now: number): readonly TransactionMention[] {
@@ -80,7 +80,7 @@ export function namedForDecision(payment: PaymentState, now: number): readonly T
   return [...named, ...ownClaimedPaid(payment, now)];
 }
 
-/** Objects to a decision that is being checked, because of notifications since: who insists hasn't seen them. */
+/** Objects to a decision that is being checked, because of hints since: who insists hasn't seen them. */
 export function objectionToNewEvidence(
   payment: PaymentState,
   { resolution, inView }: Deciding,
@@ -114,7 +114,7 @@ function transactionsAgainst(
 }
 
 /**
- * Objects to a decision that comes too early: the provider's list can lag behind, and a notification can be ahead of
+ * Objects to a decision that comes too early: the provider's list can lag behind, and a hint can be ahead of
  * it, even one that comes while a decision is being checked. `force` overrides it.
  */
 function objectionToTiming(payment: PaymentState, resolution: Resolution, now: number): Refusal | undefined {

@@ -4,20 +4,20 @@ import { MINUTE_MS } from '../words/time.js';
 
 /**
  * Pauses before the provider is asked again about a transaction that it doesn't know or doesn't confirm, in ms: a
- * notification can be ahead of its records. After the last one, what the notification has said counts no more.
+ * hint can be ahead of its records. After the last one, what the hint has said counts no more.
  */
 export const CONFIRM_PAUSES_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS] as const;
 
-/** For how long a notification may be ahead of the provider's records, in ms. */
+/** For how long a hint may be ahead of the provider's records, in ms. */
 const CONFIRMED_WITHIN_MS = CONFIRM_PAUSES_MS.reduce((sum, pause) => sum + pause, 0);
 
-/** How often that time begins for one transaction, however many notifications are forged. */
+/** How often that time begins for one transaction, however many hints are forged. */
 const MAX_TIMES = 3;
 
-/** The most transactions that are remembered at a time, of those that only notifications know of. */
+/** The most transactions that are remembered at a time, of those that only hints know of. */
 const MAX_UNKNOWN = 20;
 
-/** Remembers a notification that calls a transaction SUCCESSFUL, unless an earlier one may still be confirmed. */
+/** Records a hint that calls a transaction SUCCESSFUL, unless an earlier one may still be confirmed. */
 export function withPaidClaim(payment: PaymentState, transId: TransId, now: number): PaymentState {
   const { claims } = payment;
   const before = claims.paid?.find((one) => one.transId === transId);
@@ -34,8 +34,8 @@ export function withPaidClaim(payment: PaymentState, transId: TransId, now: numb
 }
 
 /**
- * Returns until when the provider may still confirm a notification that called a transaction SUCCESSFUL, in ms since
- * the epoch; `undefined` when there was none, or that is over.
+ * Returns until when the provider may still confirm a hint that called a transaction SUCCESSFUL, in ms since the epoch;
+ * `undefined` when there was none, or that is over.
  */
 export function paidClaimUntil({ claims }: PaymentState, transId: TransId, now: number): number | undefined {
   const claim = claims.paid?.find((one) => one.transId === transId);
@@ -43,13 +43,13 @@ export function paidClaimUntil({ claims }: PaymentState, transId: TransId, now: 
   return until !== undefined && now < until ? until : undefined;
 }
 
-/** Lists the transactions that notifications have called SUCCESSFUL, and that the provider may still confirm. */
+/** Lists the transactions that hints have called SUCCESSFUL, and that the provider may still confirm. */
 export function claimedPaid(payment: PaymentState, now: number): readonly TransId[] {
   const { paid = [] } = payment.claims;
   return paid.map(({ transId }) => transId).filter((transId) => paidClaimUntil(payment, transId, now) !== undefined);
 }
 
-/** Lists those of them that the provider has shown to be the payment's. */
+/** Lists the payment's own transactions among {@link claimedPaid}. */
 export function ownClaimedPaid(payment: PaymentState, now: number): readonly TransId[] {
   return claimedPaid(payment, now).filter((transId) => isKnownTransaction(payment, transId));
 }

@@ -20,7 +20,7 @@ import { isLookedUpFirst } from './waiting.js';
 export type Todo =
   | { readonly kind: 'send'; readonly cause: SendCause }
   | { readonly kind: 'lookUp' }
-  /** `isClaim`: the transaction is one that a notification named. */
+  /** `isClaim`: the transaction is one that a hint named. */
   | { readonly kind: 'askStatus'; readonly transId: TransId; readonly isClaim: boolean }
   /** `isUnissued`: the link was made and given to nobody, as far as the payment knows. */
   | { readonly kind: 'expire'; readonly transId: TransId; readonly isUnissued?: true }

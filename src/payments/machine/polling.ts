@@ -11,7 +11,7 @@ export interface Polling {
   readonly unanswered: number;
   /** ms since the epoch: when to ask next, if the budget allows it then. */
   readonly nextAt: number;
-  /** A notification came in, and no look-up since has been answered. */
+  /** A hint came in, and no look-up since has been answered. */
   readonly hinted: boolean;
 }
 

@@ -113,7 +113,7 @@ export function onResetChecked(
 }
 
 /**
- * Ends a payment of which no transaction is known, unless a notification says that there is one: then it is looked for
+ * Ends a payment of which no transaction is known, unless a hint says that there is one: then it is looked for
  * first, and if that comes to nothing, a person is asked. Of a link, an earlier run has been given it.
  */
 export function endUnlessNamed(payment: PaymentState, outcome: Failed, now: number): PaymentState {

@@ -85,7 +85,7 @@ function onAmbiguous(
 }
 
 /**
- * Handles a notification that comes just before the payment is sent, and names a transaction. An earlier request may
+ * Handles a hint that comes just before the payment is sent, and names a transaction. An earlier request may
  * have made it: nothing is sent again before that is known.
  */
 export function onHintBeforeSending(

@@ -50,7 +50,7 @@ export function aboutToSend(payment: PaymentState, cause: SendCause, ambiguity: 
   };
 }
 
-/** Forgets that a notification spoke of a transaction without naming it: that was examined, or decided over. */
+/** Forgets that a hint spoke of a transaction without naming it: that was examined, or decided over. */
 export function withoutUnidentified(payment: PaymentState): PaymentState {
   const { isNamed: _over, ...claims } = payment.claims;
   return { ...payment, claims };

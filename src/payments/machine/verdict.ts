@@ -32,7 +32,7 @@ type Verdict =
       readonly held: boolean;
       readonly transactions?: readonly Transaction[];
     }
-  /** Nothing is known yet, but for these links: a notification says that one has been paid. */
+  /** Nothing is known yet, but for these links: a hint says that one has been paid. */
   | { readonly kind: 'lookAgain'; readonly transactions?: readonly Transaction[]; readonly by?: number };
 
 /** How long the provider may leave open what ends by itself once it says more, before a person is asked, in ms. */
@@ -42,7 +42,7 @@ export const UNREAD_MS = 24 * HOUR_MS;
  * Judges an ambiguous request after one more look-up.
  *
  * A resend of money needs all of these: the policy allows it and has not been used before, the grace period is over,
- * the look-up was answered and shows nothing, nothing has been shown before, and no notification names a transaction.
+ * the look-up was answered and shows nothing, nothing has been shown before, and no hint names a transaction.
  */
 export function judge(payment: PaymentState, { ambiguity }: Searching, answer: ListAnswer, now: number): Verdict {
   const isGraceOver = now >= graceEnd(payment, ambiguity);
@@ -119,7 +119,7 @@ function leftOut(payment: PaymentState, listed: readonly Transaction[]): readonl
 /**
  * Judges the request for a link. The list doesn't have a link's address, so nobody can have been given the link or pay
  * it: it is safe to create another, after those that were found unpaid have been expired. If one has been paid all the
- * same, it is followed; none is expired while a notification says so.
+ * same, it is followed; none is expired while a hint says so.
  */
 function judgeLink(
   payment: PaymentState,

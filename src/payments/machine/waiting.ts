@@ -131,7 +131,7 @@ export function searchUnderReview(
 
 /**
  * Whether the provider may have taken an earlier request, so that its list is read before another is made: what was
- * decided before the pause may not be so after it, and a notification may name its transaction. Of a link, nobody has
+ * decided before the pause may not be so after it, and a hint may name its transaction. Of a link, nobody has
  * the address, and it is safe to make another.
  */
 export function isLookedUpFirst(payment: PaymentState, { ambiguity, unsent }: Waiting): boolean {
@@ -145,7 +145,7 @@ export function onWaited(payment: PaymentState, waiting: Waiting, now: number): 
 }
 
 /**
- * Handles a notification that names a transaction while the payment waits to be looked up before it is sent again. The
+ * Handles a hint that names a transaction while the payment waits to be looked up before it is sent again. The
  * list may show the transaction by now. If it doesn't, nothing is sent all the same, because one is named. Of a link,
  * another would be made.
  */
@@ -188,7 +188,7 @@ function sendAgain(payment: PaymentState, { cause, ambiguity, unsent }: Waiting)
 
 /**
  * Handles the look-up before a request is made again. It is only if the list doesn't show an earlier one, and no
- * notification names one.
+ * hint names one.
  */
 export function onListedWhileWaiting(
   payment: PaymentState,

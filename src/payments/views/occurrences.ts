@@ -56,12 +56,12 @@ function causeOf(taken: Taken): Occurrence | undefined {
       return { type: 'asked', answer: statusWord(event.answer), ...about(before, event.transId) };
     case 'expired':
       return { type: 'expiry_answered', answer: expiryWord(event.answer) };
-    case 'notification':
-    case 'named':
+    case 'hint':
+    case 'hintWithoutTransaction':
       return {
         type: 'provider_notification',
         ...(event.status !== undefined && { providerStatus: event.status }),
-        ...(event.kind === 'notification' && about(before, event.transId)),
+        ...(event.kind === 'hint' && about(before, event.transId)),
       };
     case 'delivered':
       return deliveryOutcome(before, after, event);

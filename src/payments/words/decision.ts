@@ -16,7 +16,7 @@ export const DECISION_ACTIONS = ['resend', 'fail', 'match'] as const satisfies r
 export const OBJECTIONS = [
   /** The provider may list a transaction late: an hour by default has to pass after the last request. */
   'too_early',
-  /** A notification names a transaction that the provider has yet to say something of. */
+  /** A hint names a transaction that the provider has yet to say something of. */
   'reported_transaction',
   /** The list leaves out a transaction that could still move money when it was last seen. */
   'missing_transaction',

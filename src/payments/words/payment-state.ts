@@ -78,7 +78,7 @@ export interface Sends {
   readonly isReset?: true | undefined;
 }
 
-/** Transactions that notifications named and that the provider hasn't explained yet. */
+/** Transactions that hints named and that the provider hasn't explained yet. */
 export interface Claims {
   readonly open: readonly Claim[];
   /** When the next question about one of them may be asked. */
@@ -86,15 +86,15 @@ export interface Claims {
   /** The latest that the provider gave no answer about, however often it was asked. */
   readonly unconfirmed: readonly TransId[];
   /**
-   * A notification says that the payment has a transaction, and not which: until the provider shows one, or a person
+   * A hint says that the payment has a transaction, and not which: until the provider shows one, or a person
    * decides.
    */
   readonly isNamed?: true | undefined;
-  /** Notifications that called a transaction SUCCESSFUL before the provider did. */
+  /** Hints that called a transaction SUCCESSFUL before the provider did. */
   readonly paid?: readonly PaidClaim[] | undefined;
 }
 
-/** A notification that has called a transaction SUCCESSFUL. */
+/** A hint that has called a transaction SUCCESSFUL. */
 export interface PaidClaim {
   readonly transId: TransId;
   /** When it came; another counts once this one can't be confirmed any more. ms since the epoch. */
@@ -223,7 +223,7 @@ export function isKnownTransaction(payment: Pick<PaymentState, 'phase' | 'others
 }
 
 /**
- * Lists the transactions that notifications name and that the provider hasn't explained. While there is any, nothing is
+ * Lists the transactions that hints name and that the provider hasn't explained. While there is any, nothing is
  * sent again, and nothing final is told but what the provider says itself or a person decides over it.
  */
 export function namedIn({ claims }: Pick<PaymentState, 'claims'>): readonly TransactionMention[] {

@@ -89,7 +89,7 @@ export interface PaymentResolution {
   readonly review: number;
   readonly by: string;
   readonly why: string;
-  /** It was made before its time, or over a notification's word, because the operator insisted. */
+  /** It was made before its time, or over a hint's word, because the operator insisted. */
   readonly forced?: true | undefined;
   /** The objections that it overruled; missing when it overruled whatever came up. */
   readonly overruled?: readonly Objection[] | undefined;

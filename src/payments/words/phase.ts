@@ -16,10 +16,10 @@ export interface Ambiguity {
   readonly isReset?: true | undefined;
   /** The beginning of its grace period. */
   readonly since: number;
-  /** The payment's outcome, once its list shows no transaction and no notification names one. */
+  /** The payment's outcome, once its list shows no transaction and no hint names one. */
   readonly otherwise?: Failed | undefined;
   /**
-   * What would be tried again, but for a notification that names a transaction. It is, once that has come to nothing.
+   * What would be tried again, but for a hint that names a transaction. It is, once that has come to nothing.
    */
   readonly unsent?: Unsent | undefined;
 }
@@ -46,7 +46,7 @@ export interface Unsent {
 
 /**
  * The request is on its way, or is just about to be. Nothing but its outcome leads out of here, unless it repeats
- * another and a notification comes before it leaves.
+ * another and a hint comes before it leaves.
  */
 export interface Sending {
   readonly kind: 'sending';
@@ -150,7 +150,7 @@ export interface Deciding {
   readonly moving: readonly TransId[];
   /** How often links were expired for it. */
   readonly rounds: number;
-  /** Transactions that notifications had named by then: who insists does so in view of these. */
+  /** Transactions that hints had named by then: who insists does so in view of these. */
   readonly inView: readonly TransactionMention[];
   /** The known difference of the transaction that it names. */
   readonly before?: string | undefined;
@@ -221,7 +221,7 @@ interface EndedFields {
   readonly checks: readonly Check[];
   /**
    * Transactions of which the provider has to speak, and hasn't yet: they could still move money for all that it had
-   * said when an operator called the payment FAILED, or it gave no answer about a notification that names them. A check
+   * said when an operator called the payment FAILED, or it gave no answer about a hint that names them. A check
    * that leaves one of them open is made again.
    */
   readonly outstanding?: readonly TransId[] | undefined;
@@ -238,7 +238,7 @@ export interface Check {
   readonly heard?: readonly TransId[] | undefined;
 }
 
-/** A transaction that a notification speaks of; it may leave it unnamed. */
+/** A transaction that a hint speaks of; it may leave it unnamed. */
 export type TransactionMention = TransId | typeof UNNAMED;
 
 export const UNNAMED = 'a transaction without its id' as const;

@@ -145,7 +145,7 @@ describe('what can be said against a request without asking', () => {
 /** Something that happens to a payment beside the answers that it asks for. */
 const messages = fc.oneof(
   fc.record({
-    kind: fc.constant('notification' as const),
+    kind: fc.constant('hint' as const),
     transId: fc.constantFrom('T1', 'T2', 'T3').map(transId),
     status: fc.constantFrom(...PROVIDER_STATUSES),
   }),
@@ -279,7 +279,7 @@ class RandomRun {
     if (before.phase.kind === 'sending') {
       const { ambiguity, unsent } = before.phase;
       // What was sent before may have been taken, and a notification may say so.
-      const mayBeRecalled = event.kind === 'notification' && (ambiguity ?? unsent) !== undefined;
+      const mayBeRecalled = event.kind === 'hint' && (ambiguity ?? unsent) !== undefined;
       expect(event.kind === 'sent' || phase.kind === 'sending' || mayBeRecalled).toBe(true);
     }
     if (before.phase.kind === 'ended') expect(['ended', 'review']).toContain(phase.kind);
@@ -336,7 +336,7 @@ class RandomRun {
 
   private eventOf(message: Message, outcome: Answers['outcome']): PaymentEvent | undefined {
     switch (message.kind) {
-      case 'notification':
+      case 'hint':
         return message;
       case 'time':
       case 'handOver':

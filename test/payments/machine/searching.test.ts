@@ -78,7 +78,7 @@ describe.each([directOrder, payoutOrder])('an ambiguous request that moves money
 
   it('is not sent again under the policy resend once a notification has named the payment alone', () => {
     const payment = ambiguous(order, { ambiguousPolicy: 'resend' });
-    payment.take({ kind: 'named' });
+    payment.take({ kind: 'hintWithoutTransaction' });
     searchUntilOver(payment, (one) => one.listed());
     expect(payment.phase('review').why).toContain('; a notification names a transaction without its id');
     expect(payment.resend().reply).toMatchObject({ kind: 'refused', force: ['reported_transaction'] });
@@ -87,7 +87,7 @@ describe.each([directOrder, payoutOrder])('an ambiguous request that moves money
 
   it('is not sent again by an operator when one comes while that is looked into, forced or not', () => {
     const payment = absent(order).later(HOUR).resend({ force: true });
-    payment.take({ kind: 'named' });
+    payment.take({ kind: 'hintWithoutTransaction' });
     expect(payment.listed().reply).toMatchObject({ kind: 'refused' });
     expect(payment.payment.sends.count).toBe(1);
   });

@@ -128,9 +128,9 @@ describe('a fault of a notification', () => {
     const transId = await payDirectly(running, { externalId: PAYMENT });
     await running.advance(MINUTE);
     const [{ bytes }] = hook.received as [Received];
-    const { named } = await readNotification(bytes, { contentType: 'application/json' }, 10_000);
+    const { hints } = await readNotification(bytes, { contentType: 'application/json' }, 10_000);
     const status = form === 'noStatus' ? {} : { status: 'SUCCESSFUL' };
-    expect(named).toEqual([{ transId, paymentId: PAYMENT, externalId: PAYMENT, ...status }]);
+    expect(hints).toEqual([{ transId, paymentId: PAYMENT, externalId: PAYMENT, ...status }]);
   });
 
   it('has its dates off', async () => {
