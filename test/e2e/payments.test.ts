@@ -159,7 +159,7 @@ describe('payments, end to end', () => {
     const env = {
       ...machine(),
       ...stackSettings({ api: 1, sandbox: 1 }, running.secrets),
-      ...{ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace },
+      ...{ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace, TEMPORAL_TASK_QUEUE: running.taskQueue },
     };
     const check = (settings = {}) => runToEnd('deploy/worker-health.js', [], { ...env, ...settings });
     expect(await check()).toEqual({ code: 0, stdout: '', stderr: '' });

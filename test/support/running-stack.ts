@@ -21,6 +21,7 @@ import { encryptionWith } from './test-encryption.js';
 /** The real thing: Temporal's dev server, and the API, a worker and the sandbox as processes of their own. */
 export interface RunningStack {
   readonly stack: Stack;
+  readonly taskQueue: string;
   /** Its responses are compared with the OpenAPI document, too. */
   readonly merchant: Merchant;
   readonly hook: MerchantHook;
@@ -89,12 +90,13 @@ export async function bringUp(
     env: { ...machine(), ...(temporalAddress && { TEMPORAL_ADDRESS: temporalAddress }) },
   };
   const recordsFolder = withRecords ? await mkdtemp(join(tmpdir(), 'sanaga-e2e-records-')) : undefined;
+  // Several stacks may share one Temporal.
+  const taskQueue = temporalAddress === undefined ? 'payments' : `payments-${ports.api}`;
   const stack = await bringUpStack({
     ports,
     recordsFolder,
     env,
-    // Several stacks may share one Temporal.
-    taskQueue: temporalAddress === undefined ? 'payments' : `payments-${ports.api}`,
+    taskQueue,
     logFolder: folder,
     report,
     temporal,
@@ -109,6 +111,7 @@ export async function bringUp(
   });
   return {
     stack,
+    taskQueue,
     merchant,
     hook,
     secrets,
