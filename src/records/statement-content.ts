@@ -37,7 +37,7 @@ export const paymentId = z.custom<PaymentId>((value) => typeof value === 'string
 export const transId = z.custom<TransId>((value) => typeof value === 'string');
 const service = z.enum(SERVICES);
 const status = z.enum(PAYMENT_STATUSES);
-export const medium = z.enum(MEDIUMS).optional();
+const medium = z.enum(MEDIUMS).optional();
 
 const shown = { providerStatus: z.enum(PROVIDER_STATUSES).optional(), providerAmount: amount.optional() };
 

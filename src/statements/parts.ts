@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { stateSchemas } from '../payments/machine/state-schema.js';
 import type { Service } from '../payments/words/order.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
 import { PHONE_MEDIUMS, PROVIDER_STATUSES, type SearchedTransaction } from '../payments/words/transaction.js';
@@ -15,7 +16,6 @@ import type { DayPayments } from '../records/day-payments.js';
 import {
   difference,
   finding,
-  medium,
   object,
   paymentFields,
   paymentId,
@@ -27,23 +27,10 @@ import type { DayComparison } from './day-comparison.js';
 
 /** The parts that a run keeps while it makes a statement. */
 
-const text = z.string().optional();
 const amount = z.number().optional();
 const status = z.enum(PROVIDER_STATUSES);
 
-const transaction = object<SearchedTransaction>({
-  transId,
-  status,
-  transType: z.enum(['Collection', 'Payout']).optional(),
-  amount,
-  medium,
-  revenue: amount,
-  reason: text,
-  financialTransId: text,
-  externalId: text,
-  userId: text,
-  dateInitiated: text,
-});
+const { searchedTransaction } = stateSchemas();
 
 const search = object<DaySearch>({
   range: z.enum(['day', 'around']),
@@ -87,7 +74,7 @@ export interface SearchPart {
 
 const searchOf = (service: Service): StatementPart<SearchPart> => ({
   name: `search of ${service}`,
-  schema: object<SearchPart>({ search, found: z.array(transaction) }),
+  schema: object<SearchPart>({ search, found: z.array(searchedTransaction) }),
   empty: { search: BEGUN_SEARCH, found: [] },
 });
 export const SEARCHES = { collection: searchOf('collection'), payout: searchOf('payout') };
@@ -95,7 +82,7 @@ export const SEARCHES = { collection: searchOf('collection'), payout: searchOf('
 /** The provider's lists, payment by payment; `null` where it refused. */
 export const LISTS: StatementPart<(readonly [PaymentId, readonly SearchedTransaction[] | null])[]> = {
   name: 'lists',
-  schema: z.array(z.tuple([paymentId, z.array(transaction).nullable()])),
+  schema: z.array(z.tuple([paymentId, z.array(searchedTransaction).nullable()])),
   empty: [],
 };
 

@@ -8,7 +8,13 @@ import { FAILURE_CODES, PAYMENT_EVENT_TYPES } from '../words/payment.js';
 import type { PaymentId, TransId } from '../words/payment-id.js';
 import type { PaymentState } from '../words/payment-state.js';
 import type { Ended, TransactionMention } from '../words/phase.js';
-import { MEDIUMS, PHONE_MEDIUMS, PROVIDER_STATUSES, type Transaction } from '../words/transaction.js';
+import {
+  MEDIUMS,
+  PHONE_MEDIUMS,
+  PROVIDER_STATUSES,
+  type SearchedTransaction,
+  type Transaction,
+} from '../words/transaction.js';
 
 /*
  * The schemas of a payment's state, and of its parts: Temporal and the records keep it for longer than any version of
@@ -97,20 +103,19 @@ const terms = typed<PaymentTerms>()(
   }),
 );
 
-const transaction = typed<Transaction>()(
-  object({
-    transId,
-    status,
-    transType: optional(oneOf('Collection', 'Payout')),
-    amount: optional(number()),
-    medium: optional(z.enum(MEDIUMS)),
-    revenue: optional(number()),
-    reason: optional(text()),
-    financialTransId: optional(text()),
-    externalId: optional(text()),
-    userId: optional(text()),
-  }),
-);
+const transactionFields = {
+  transId,
+  status,
+  transType: optional(oneOf('Collection', 'Payout')),
+  amount: optional(number()),
+  medium: optional(z.enum(MEDIUMS)),
+  revenue: optional(number()),
+  reason: optional(text()),
+  financialTransId: optional(text()),
+  externalId: optional(text()),
+  userId: optional(text()),
+};
+const transaction = typed<Transaction>()(object(transactionFields));
 
 const rejected = { message: text(), statusCode: count };
 const outcome = typed<InitiationOutcome>()(
@@ -331,6 +336,7 @@ export const stateSchemas = () => ({
   directOrder: typed<DirectOrder>()(directOrder),
   payoutOrder: typed<PayoutOrder>()(payoutOrder),
   terms,
+  searchedTransaction: typed<SearchedTransaction>()(object({ ...transactionFields, dateInitiated: optional(text()) })),
   outcome,
   resolution: typed<Resolution>()(object(resolution)),
   rejection: typed<Rejection>()(object({ ...rejection, review: count })),
