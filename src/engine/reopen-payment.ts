@@ -12,7 +12,7 @@ import {
   type NotificationToResend,
   type PaymentResult,
   type PaymentWorkflow,
-  type PaymentWorkflowType,
+  REOPENING,
   recheckUpdate,
   resendNotificationUpdate,
 } from '../workflows/messages.js';
@@ -22,8 +22,6 @@ import { readEnded } from './read-payment.js';
 import { callTemporal, failureTypeOf, type WaitResult, waitFor, wasOvertaken } from './temporal-calls.js';
 import type { UpdateContext } from './update-payment.js';
 import { workflowOptions } from './workflow-start.js';
-
-const REOPENED: PaymentWorkflowType = 'reopenPayment';
 
 /** A payment can end, or be reopened, between two of our calls. */
 const MAX_TRIES = 3;
@@ -53,7 +51,7 @@ export async function reopenWithHint(
 ): Promise<boolean> {
   try {
     await callTemporal(client, () =>
-      client.workflow.signalWithStart<PaymentWorkflow, [Hint]>(REOPENED, {
+      client.workflow.signalWithStart<PaymentWorkflow, [Hint]>(REOPENING, {
         ...reopening(found, ended, taskQueue),
         signal: hintSignal,
         signalArgs: [hint],
@@ -173,7 +171,7 @@ function send<Answer>(
   const execute = (updateId: string) =>
     ended === undefined
       ? update.send(client.workflow.getHandle(found.id), updateId)
-      : update.sendWithStart(new WithStartWorkflowOperation(REOPENED, reopening(found, ended, taskQueue)), updateId);
+      : update.sendWithStart(new WithStartWorkflowOperation(REOPENING, reopening(found, ended, taskQueue)), updateId);
   return shutdown.commands.within(answerWithinMs, (signal) =>
     waitFor(client, signal, answerWithinMs, () => updates.send(found.id, update.name, execute, update.by)),
   );

@@ -38,6 +38,7 @@ import {
   type PaymentWorkflow,
   type PaymentWorkflowType,
   paymentQuery,
+  REOPENING,
   type RefusalDetails,
   recheckUpdate,
   refreshUpdate,
@@ -341,10 +342,8 @@ class Interpreter {
 /** Whether the payment was created with this run: it goes on with no other's work. */
 function isFirstRun(): boolean {
   const { continuedFromExecutionRunId, workflowType } = workflowInfo();
-  return continuedFromExecutionRunId === undefined && workflowType !== REOPENED;
+  return continuedFromExecutionRunId === undefined && workflowType !== REOPENING;
 }
-
-const REOPENED: PaymentWorkflowType = 'reopenPayment';
 
 /**
  * Runs a handler in a scope of its own: handlers run in the workflow's root scope, which a request to cancel cancels.

@@ -20,6 +20,9 @@ import type { ProviderStatus } from '../payments/words/transaction.js';
 export const WORKFLOW_TYPES = ['collectByLink', 'collectDirect', 'payOut', 'reopenPayment'] as const;
 export type PaymentWorkflowType = (typeof WORKFLOW_TYPES)[number];
 
+/** The type of a run that reopens an ended payment. */
+export const REOPENING: PaymentWorkflowType = 'reopenPayment';
+
 /** The one argument of every payment workflow. */
 export interface PaymentInput {
   readonly v: 1;
