@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { randomToken } from '../http/browser.js';
 import type { Objection } from '../payments/words/decision.js';
+import { MAX_TRANS_ID_LENGTH } from '../payments/words/limits.js';
 import { PLAIN_LINE } from '../text/visible-text.js';
 import type { DecisionRequest } from './api-client.js';
 
@@ -65,7 +66,7 @@ const FIELDS = {
   transId: z
     .string()
     .min(1, "Enter the transaction's id, as the provider shows it.")
-    .max(200, "A transaction's id has at most 200 characters.")
+    .max(MAX_TRANS_ID_LENGTH, `A transaction's id has at most ${MAX_TRANS_ID_LENGTH} characters.`)
     .regex(/^[!-~]+$/, "A transaction's id has no spaces."),
 };
 

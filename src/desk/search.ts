@@ -1,4 +1,5 @@
 import { type Content, type Html, html } from '../http/html.js';
+import { IDENTIFIER_PATTERN } from '../payments/words/limits.js';
 import { parsePaymentId } from '../payments/words/payment-id.js';
 import type { OperatorApi, PaymentPage, Unmatched } from './api-client.js';
 import { boxes, facts, incompleteBox } from './page.js';
@@ -41,8 +42,8 @@ ${transId !== undefined && !isFound && html`<p><a href="${searchAddress(transId)
 
 /** The API's filters that a search uses, what pages call each, and what it takes: the API refuses anything else. */
 const FILTERS = [
-  ['externalId', 'externalId', /^[a-zA-Z0-9_-]{1,100}$/],
-  ['userId', 'userId', /^[a-zA-Z0-9_-]{1,100}$/],
+  ['externalId', 'externalId', IDENTIFIER_PATTERN],
+  ['userId', 'userId', IDENTIFIER_PATTERN],
   ['transId', 'transaction', /^[A-Za-z0-9_.:/+=@~-]{1,200}$/],
   ['financialTransId', "operator's reference", /^[!-~]{1,200}$/],
 ] as const;
