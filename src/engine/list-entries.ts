@@ -6,8 +6,8 @@ import { isoTime } from '../payments/words/time.js';
 import type { PaymentFilter } from '../records/index-queries.js';
 import type { ListedRun } from '../records/list-runs.js';
 import { type IndexedFields, inReviewUnlessFinal, type PaymentRecord } from '../records/payment-record.js';
+import type { Place } from '../records/places.js';
 import { readMemo } from '../records/read-run.js';
-import type { Place } from './places.js';
 import { isRecordFinal } from './recorded-payments.js';
 
 /** A payment of a list. */

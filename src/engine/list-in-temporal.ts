@@ -2,9 +2,9 @@ import type { Client } from '@temporalio/client';
 import type { PaymentId } from '../payments/words/payment-id.js';
 import { type PaymentFilter, queryByIds, visibilityQuery } from '../records/index-queries.js';
 import { keepLatest, listRuns } from '../records/list-runs.js';
+import { COMPARE, compareNewest, type Place } from '../records/places.js';
 import { type Entries, fits, isOwn, type RunEntry, toRunEntry } from './list-entries.js';
 import { listOldestFirst } from './oldest-first.js';
-import { COMPARE, compareNewest, type Place } from './places.js';
 import { callTemporal } from './temporal-calls.js';
 
 /** Which part of a list to read. */

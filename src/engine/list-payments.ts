@@ -3,10 +3,10 @@ import type { PaymentSummary } from '../payments/words/payment.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
 import { RecordsUnavailableError } from '../records/database.js';
 import type { PaymentFilter } from '../records/index-queries.js';
+import { COMPARE, type Place } from '../records/places.js';
 import { NoRecords } from './errors.js';
 import { type Entries, type Entry, fits, isOwn, toEntry, withRecord } from './list-entries.js';
 import { type ListPart, latestRunsOf, listInTemporal } from './list-in-temporal.js';
-import { COMPARE, type Place } from './places.js';
 import { askRecords, type RecordsContext } from './recorded-payments.js';
 
 /** Which payments to list. */

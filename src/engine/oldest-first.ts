@@ -2,8 +2,8 @@ import type { Client } from '@temporalio/client';
 import type { PaymentId } from '../payments/words/payment-id.js';
 import { DAY_MS } from '../payments/words/time.js';
 import { type ListedRun, listRuns, RUNS_PER_CALL } from '../records/list-runs.js';
+import { compareOldest, type Place } from '../records/places.js';
 import { paymentSearchAttributes as attributes } from '../temporal/search-attributes.js';
-import { compareOldest, type Place } from './places.js';
 import { callTemporal } from './temporal-calls.js';
 
 /** Payments in the order of their creation, then of their ids. */

@@ -3,9 +3,9 @@ import { type PaymentNotification, withNextTries } from '../payments/machine/not
 import type { PaymentId } from '../payments/words/payment-id.js';
 import { TOLD_PAYMENTS, UNDELIVERED_PAYMENTS } from '../records/index-queries.js';
 import { type ListedRun, toRun } from '../records/list-runs.js';
+import type { Place } from '../records/places.js';
 import { findInTemporal, type ReadContext } from './find-payment.js';
 import { countPayments, listOldestFirst } from './oldest-first.js';
-import type { Place } from './places.js';
 import { readPayment } from './read-payment.js';
 
 /** A notification that its merchant has not acknowledged, with its payment as the index has it. */

@@ -5,6 +5,7 @@ import type { DayPayment } from '../reconciliation/reconciliation.js';
 import { queryByIds, visibilityQuery } from './index-queries.js';
 import { keepLatest, listRuns } from './list-runs.js';
 import type { PaymentRun } from './payment-record.js';
+import { compareOldest } from './places.js';
 import type { Records } from './records.js';
 
 /**
@@ -65,7 +66,7 @@ export async function paymentsOfDay(
     after = rows.at(-1)?.id ?? after;
     isMore = rows.length === ROWS_PER_QUERY;
   }
-  const runs = [...latest.values()].sort(byCreation);
+  const runs = [...latest.values()].sort(compareOldest);
   const payments = runs.slice(0, max).map(({ startedAt, closedAt, ...payment }) => payment);
   return { payments, cutOff: runs.length > max };
 }
@@ -76,7 +77,7 @@ export async function paymentsOfDay(
  */
 function forgetLater(latest: Map<PaymentId, RunOfDay>, held: number): void {
   if (latest.size <= 2 * held) return;
-  const later = [...latest.values()].sort(byCreation).slice(held);
+  const later = [...latest.values()].sort(compareOldest).slice(held);
   for (const { id } of later) latest.delete(id);
 }
 
@@ -107,9 +108,4 @@ function toRunOfDay(run: PaymentRun): RunOfDay {
 function toDayPayment({ id, merchant, indexed }: PaymentRun): DayPayment {
   const { kind, status, final, amount, amountPaid, transId, externalId, createdAt } = indexed;
   return { id, merchant, kind, status, final, amount, amountPaid, transId, externalId, createdAt };
-}
-
-function byCreation(one: DayPayment, other: DayPayment): number {
-  if (one.createdAt !== other.createdAt) return one.createdAt - other.createdAt;
-  return one.id < other.id ? -1 : 1;
 }
