@@ -10,15 +10,15 @@ import { MalformedError, readPayloads, writePayloads } from './payloads.js';
 import { type ReaderOptions, Readers } from './readers.js';
 import { STYLE_SOURCE, signInPages } from './sign-in.js';
 
-/** The largest body, in bytes: what Temporal answers with is at most half of it, and becomes a third longer as JSON. */
+/** Largest body, in bytes. Temporal's answers are at most half of it, and grow by a third as JSON. */
 export const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
-/** Time that a browser may remember whom this server answers, in seconds. */
+/** A browser may remember for this long which origins this server answers, in seconds. */
 const PREFLIGHT_S = 600;
 
 export interface CodecServerOptions extends ReaderOptions {
   readonly codec: Pick<PayloadCodec, 'decode'>;
-  /** The address of Temporal's Web UI, whose pages alone may ask from a browser. */
+  /** Address of Temporal's Web UI: browsers may call only from its pages. */
   readonly uiUrl?: string | undefined;
   /** Proxies before the server that tell it the caller's address. */
   readonly trustedProxies: number;
@@ -32,8 +32,8 @@ export interface CodecServer {
 }
 
 /**
- * Decrypts payloads for those who may read them: Temporal's Web UI and command line ask it by Temporal's protocol for
- * remote codecs. It only reads: there is no `/encode`, so that nobody starts or signals a payment from the Web UI.
+ * Decrypts payloads for those who may read them. Temporal's Web UI and command line call it by Temporal's protocol for
+ * remote codecs. It only reads: without `/encode`, nobody starts or signals a payment from the Web UI.
  */
 export function createCodecServer(options: CodecServerOptions): CodecServer {
   const { codec, uiUrl, trustedProxies, logger } = options;
@@ -64,7 +64,7 @@ export function createCodecServer(options: CodecServerOptions): CodecServer {
   return { app, replaceMerchants: (merchants) => readers.replace(merchants) };
 }
 
-/** The origins of an address. A machine has two names for itself. */
+/** Returns the origins of an address: a machine has two names for itself. */
 function originsOf(url: string): string[] {
   const { origin, protocol, hostname, port } = new URL(url);
   if (hostname !== '127.0.0.1' && hostname !== 'localhost') return [origin];
@@ -72,7 +72,7 @@ function originsOf(url: string): string[] {
   return [`${protocol}//127.0.0.1${suffix}`, `${protocol}//localhost${suffix}`];
 }
 
-/** Lets pages of these origins ask with credentials, and refuses all others. What isn't a browser's has no origin. */
+/** Allows pages of these origins to call with credentials, and refuses all others. Only browsers send an origin. */
 function allowOrigins(origins: readonly string[]): RequestHandler {
   return (request, response, next) => {
     response.vary('Origin');
@@ -94,7 +94,7 @@ function allowOrigins(origins: readonly string[]): RequestHandler {
   };
 }
 
-/** Answers with the status and a message, as Temporal's command line shows it. */
+/** Answers with the status and a message, in the form that Temporal's command line shows. */
 function sendError(logger: Logger): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
     if (response.headersSent) return next(error);

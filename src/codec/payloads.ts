@@ -8,7 +8,7 @@ const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 /** Payloads in one request. */
 export const MAX_PAYLOADS = 10_000;
 
-/** Names in the metadata of one: ours have two or three. To read each takes far longer than to read the body. */
+/** Metadata names of one payload: ours have two or three. Reading each takes far longer than reading the body. */
 const MAX_NAMES = 20;
 
 const bytes = z.string().transform((text) => Buffer.from(text, 'base64'));
@@ -30,7 +30,7 @@ const bodySchema = z.object({
     .max(MAX_PAYLOADS),
 });
 
-/** Thrown for a body that isn't as Temporal's protocol has it. */
+/** Thrown for a body that breaks Temporal's protocol. */
 export class MalformedError extends Error {
   override readonly name = 'MalformedError';
 
@@ -48,7 +48,7 @@ export function readPayloads(body: unknown): Payload[] {
   return read.data.payloads;
 }
 
-/** Writes payloads as JSON has them. */
+/** Writes payloads in their JSON form. */
 export function writePayloads(payloads: readonly Payload[]): object {
   return { payloads: payloads.map((payload) => PayloadMessage.fromObject(payload)) };
 }

@@ -5,13 +5,13 @@ import { httpProblem, unauthenticated } from '../http/problem.js';
 import { Sessions } from '../http/sessions.js';
 import type { Merchant } from '../settings/merchants.js';
 
-/** Wrong keys and tokens of an address within a minute, after which others are refused late. */
+/** Wrong keys and tokens of an address within a minute, after which its refusals are delayed. */
 export const MAX_FAILURES_PER_MINUTE = 20;
 
 /** Lifetime of an operator's session: a working day, in ms. */
 const LIFETIME_MS = 12 * 60 * 60 * 1_000;
 
-/** Browsers that one key may be signed in with at a time. */
+/** Browsers in which one key may be signed in at a time. */
 const MAX_SESSIONS_OF_KEY = 1_000;
 
 export interface ReaderOptions {
@@ -45,8 +45,8 @@ export class Readers {
   }
 
   /**
-   * Finds out who makes a request. Only wrong credentials count as an attempt: the Web UI makes dozens of requests
-   * without any before its operator signs in.
+   * Authenticates a request. Only wrong credentials count as an attempt: the Web UI makes dozens of requests without
+   * any before its operator signs in.
    *
    * @returns the name that the log has
    * @throws {Problem} `unauthenticated`, `forbidden`, `too_many_attempts`.

@@ -48,7 +48,7 @@ const refuseOtherSites: RequestHandler = (request, response, next) => {
   response.status(403).json({ message: 'Open this page itself, and sign in there.' });
 };
 
-/** Sec-Fetch-Site of a form on this very site, and of an address that somebody has typed. */
+/** Values of Sec-Fetch-Site for a form on this very site, and for an address that somebody typed. */
 const OUR_SITE: ReadonlySet<string> = new Set(['same-origin', 'none']);
 
 function hostOf(origin: string): string | undefined {

@@ -121,7 +121,7 @@ function operatorApi(caller: Got) {
 interface Asked {
   readonly query?: Query;
   readonly body?: Body | undefined;
-  /** The content type to answer with, if not JSON. */
+  /** The content type to ask for, if not JSON. */
   readonly accept?: string;
 }
 

@@ -192,7 +192,7 @@ function wordsOf(
   }
 }
 
-/** Writes what a decision overrules, and the amount that moves then, for a hidden field. */
+/** Reads all of a file before any of it is passed on: a truncated one is an error, and never a shorter file. */
 export function overruledBy(force: Force, { refusal }: Draft): string {
   return [force, refusal?.transactionAmount ?? ''].join();
 }

@@ -88,7 +88,10 @@ export function isOld(payment: Payment, action: Action, seen: string): boolean {
   return number === undefined || String(number) !== seen;
 }
 
-/** The number of the review that a decision is on. To take a resend back is on the one that it was decided on. */
+/**
+ * The number of the review that a decision belongs to. Taking a resend back belongs to the review in which it was
+ * decided.
+ */
 export function reviewNumber(payment: Payment, action: Action): number | undefined {
   return payment.review?.number ?? (action === 'reject' ? waitingResend(payment)?.review : undefined);
 }

@@ -52,7 +52,7 @@ interface DraftKeeper {
 
 export type FieldErrors = Readonly<Partial<Record<keyof DraftFields, string>>>;
 
-/** Drafts of one session. Beyond that, the oldest is forgotten. */
+/** Largest number of drafts of one session. Beyond it, the oldest is forgotten. */
 const MAX_DRAFTS = 20;
 
 const FIELDS = {

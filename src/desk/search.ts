@@ -19,7 +19,7 @@ ${boxes(
   return { title: 'Unmatched notifications', place: 'unmatched', main };
 }
 
-/** @param isFound whether a search has found it: a link to the same search would lead nowhere */
+/** @param isFound `true` in the result of a search: a link to the same search would lead nowhere */
 function unmatched(
   { transId, status, externalId, at, statement, unread }: Unmatched['data'][number],
   isFound = false,

@@ -28,7 +28,7 @@ export function newSession(name: string, key: string): Session {
   return { name, key, csrf: randomToken(), drafts: new Map(), notices: new Map() };
 }
 
-/** Notices that wait at a time. Beyond that, the oldest is forgotten. */
+/** Largest number of notices that wait. Beyond it, the oldest is forgotten. */
 const MAX_NOTICES = 20;
 
 /** Leaves a notice for the page with this name. */

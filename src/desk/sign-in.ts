@@ -18,10 +18,10 @@ import type { ConnectApi, OperatorApi } from './api-client.js';
 import { csrfField, document, errorPage } from './page.js';
 import { newSession, type Session } from './session.js';
 
-/** Wrong keys of an address within a minute, after which others are refused late. */
+/** Wrong keys of an address within a minute, after which its refusals are delayed. */
 const MAX_FAILURES = 5;
 
-/** Holds the form's token: the form of another page has none. */
+/** Holds the form's token: another site's form has none. */
 const FORM_COOKIE = 'sanaga_desk_form';
 
 /** The form may stay open for this long before it is sent, in ms. */
@@ -48,7 +48,10 @@ export class SignIn {
     show(request, response, 200, nextOf(textOf(request.query, 'next')));
   };
 
-  /** POST /desk/sign-in */
+  /**
+   * The pages for signing in and out. Wrong keys are limited, here by the operator's address and in the API by the
+   * desk's. A valid key is always accepted: others' attempts lock no operator out.
+   */
   readonly submit: RequestHandler = async (request, response) => {
     if (!isPrivate(request)) return refuseUnsafe(response);
     const next = nextOf(textOf(request.body, 'next'));

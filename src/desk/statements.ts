@@ -66,7 +66,7 @@ ${csrfField(session.csrf)}
 <div class="actions"><button class="button plain">Make it</button></div></div></form>`;
 }
 
-/** The form that has the statement of one day made. @param about what is said above its button */
+/** The form that has the statement of one day made. @param about the text above its button */
 function makeForm(session: Session, date: string, about: Html, button: string): Html {
   return html`<form class="card" method="post" action="${LIST_ADDRESS}">
 ${csrfField(session.csrf)}<input type="hidden" name="date" value="${date}">
@@ -87,7 +87,7 @@ export async function makeStatement(visit: Visit): Promise<Reply> {
   return { to: versionAddress(date, version) };
 }
 
-/** Why no statement can be made of what was typed. */
+/** Explains why no statement can be made for the text that was typed. */
 function errorIn(date: string): string | undefined {
   if (!isDay(date)) return `Choose a day of the calendar, such as ${latestDay()}.`;
   if (date > latestDay()) {

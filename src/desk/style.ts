@@ -131,5 +131,5 @@ footer { padding: 1rem; font-size: .875rem; text-align: center; color: var(--qui
 @media print { .bar, form, .button { display: none; } .card, .item { break-inside: avoid; } }
 `;
 
-/** Its address: another content has another one, so that browsers may keep it for ever. */
+/** The style sheet's address: other content has another address, so that browsers may keep it for ever. */
 export const STYLE_PATH = `/desk/${createHash('sha256').update(STYLE).digest('hex').slice(0, 16)}.css`;

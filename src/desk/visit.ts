@@ -4,7 +4,7 @@ import type { Answer, OperatorApi } from './api-client.js';
 import type { Page } from './page.js';
 import type { Session } from './session.js';
 
-/** A request of an operator who is signed in. The form of a POST has been checked to be one of ours. */
+/** A request of a signed-in operator. The form of a POST has been checked to be one of ours. */
 export interface Visit {
   readonly session: Session;
   readonly api: OperatorApi;
@@ -16,7 +16,7 @@ export interface Visit {
   field(name: string): string;
 }
 
-/** Answers a request: a page, where to go next, or a file to save under a name, whose end says what it is. */
+/** Answers a request: with a page, a redirect, or a file to save under a name, whose end tells its type. */
 export type Reply =
   | (Page & { readonly status?: number })
   | { readonly to: string }
@@ -37,7 +37,7 @@ export function requireValue<T>(answer: Answer<T>): T {
   return answer.value;
 }
 
-/** A part that a page can do without, or why it is missing. */
+/** A part that a page can do without, or the reason why it is missing. */
 export type Part<T> =
   | { readonly kind: 'ok'; readonly value: T }
   | { readonly kind: 'missing'; readonly why: string; readonly code?: string | undefined };

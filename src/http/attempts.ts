@@ -8,8 +8,8 @@ import { tooMany } from './problem.js';
 const REFUSED_AFTER_MS = 1_000;
 
 /**
- * Wrong keys of an address that wait for that at a time. Further ones are refused at once, and cost their connection: a
- * flood of guesses would otherwise hold as many connections as the address may have.
+ * Delayed refusals of an address at a time. Further wrong keys are refused at once, and cost their connection: a flood
+ * of guesses would otherwise hold as many connections as the address may have.
  */
 const MAX_HELD = 50;
 
@@ -17,8 +17,8 @@ const DETAIL =
   'Too many requests without a valid API key came from this address. Try again after the time in Retry-After.';
 
 /**
- * Limits wrong keys. A right one is let in, whatever others at its address have tried: many callers may share one.
- * Wrong ones are answered late once there were too many, so that nobody can try many.
+ * Limits wrong keys. A valid key is always accepted: many callers may share an address. After too many wrong keys,
+ * refusals are delayed, so that nobody can try many.
  *
  * Each network with a wrong key is remembered for a minute, in half a kilobyte. Nobody can invent one: it takes a
  * connection from there, so a flood fills the memory no faster than the process answers.

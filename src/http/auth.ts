@@ -16,14 +16,14 @@ export interface Caller {
 /** Finds the callers that API keys belong to. */
 export interface Authenticator {
   /**
-   * The caller that the value of an `Authorization` header names.
+   * Finds the caller named by the value of an `Authorization` header.
    *
    * @throws {Problem} `unauthenticated`.
    */
   authenticate(authorization: string | undefined): Caller;
-  /** The caller whose key has this SHA-256, in hex. */
+  /** Finds the caller whose key has this SHA-256, in hex. */
   find(key: string): Caller | undefined;
-  /** Knows these merchants' keys from now on, and no others. Requests under way go on with what they began with. */
+  /** Accepts these merchants' keys from now on, and no others. Requests under way are not affected. */
   replace(merchants: readonly Merchant[]): void;
 }
 

@@ -18,7 +18,7 @@ const BROKEN = 'has half of a character: a text was cut between the two parts of
 const rawParser = express.raw({ type: () => true, limit: MAX_BODY_BYTES });
 
 /**
- * The request's body, as it came.
+ * Reads the request's body, decoded.
  *
  * @throws {Problem} `body_too_large`; `unsupported_media_type` for an unknown content encoding;
  * `invalid_request` when the body is incomplete.
@@ -32,7 +32,7 @@ async function readBody(request: Request, response: Response): Promise<Buffer> {
 }
 
 /**
- * The request's body, as it came: what its Content-Encoding says is left to the caller.
+ * Reads the request's body as it came, without undoing its Content-Encoding.
  *
  * @throws {Problem} `body_too_large`; `invalid_request` when the body is incomplete.
  */
@@ -61,8 +61,8 @@ function toProblem(error: unknown): Problem {
 }
 
 /**
- * The request's body as JSON. A field that is given twice is refused: programs differ on which of the two
- * counts, so what somebody on the way has checked could be another amount than the one that is paid.
+ * Reads the request's body as JSON. Refuses a repeated field: programs differ on which of the two counts, so an amount
+ * checked on the way could differ from the one that is paid.
  *
  * @throws {Problem} as {@link readBody}, and `unsupported_media_type`, `malformed_json`, `invalid_request`.
  */
@@ -74,8 +74,8 @@ export async function readJson(request: Request, response: Response): Promise<un
 }
 
 /**
- * A body as JSON, without fields that are given twice or can't be used, and without halves of characters, which many
- * programs can't read in what they are answered. @throws {Problem} as {@link readJson}.
+ * Parses a body as JSON. Refuses repeated and unusable fields, and halves of characters, which many programs can't read
+ * in an answer. @throws {Problem} as {@link readJson}.
  */
 export function toJson(body: Buffer): unknown {
   if (body.length === 0) throw httpProblem('malformed_json', 'The body is empty: send a JSON object.');
@@ -120,8 +120,8 @@ function whereBroken(error: unknown): string {
 }
 
 /**
- * The fields that can't be used, each by its path: those named `__proto__`, which the schemas would drop without a
- * word, and those with half of a character in their name or their text.
+ * Lists the unusable fields by their paths: those named `__proto__`, which the schemas would drop silently, and those
+ * with half of a character in their name or their text.
  *
  * @param value of few levels: as {@link parseExactly} takes it
  */

@@ -19,9 +19,9 @@ interface ConnectionLimits {
 type Pipeline = (readonly [IncomingMessage, ServerResponse])[];
 
 /**
- * A server's connections. Nobody can take all of them: beyond a limit, the one that has been idle for longest makes
- * room for the next, and only where none is idle, the next is refused. Requests of one connection are answered one at a
- * time, each when its caller has taken the answer before it.
+ * Keeps anybody from taking all of a server's connections. Beyond a limit, the connection that has been idle for
+ * longest makes room for the next; where none is idle, the next is refused. Requests of one connection are answered one
+ * at a time, each when its caller has read the answer before it.
  */
 export class Connections {
   /** The open ones by address. Those that are idle stand in the order in which they became so. */

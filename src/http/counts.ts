@@ -2,7 +2,7 @@
 export class Counts {
   readonly #open = new Map<string, number>();
 
-  /** @returns what to call at the end; `undefined` when there are `max` already. */
+  /** @returns a function to call at the end; `undefined` when there are `max` already. */
   enter(key: string, max: number): (() => void) | undefined {
     const before = this.#open.get(key) ?? 0;
     if (before >= max) return undefined;

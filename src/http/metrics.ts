@@ -35,7 +35,7 @@ interface ExpectedRequests {
   readonly statuses: readonly number[];
 }
 
-/** The metrics of an app's requests. They are at 0 from the start for what is `expected`. */
+/** The metrics of an app's requests. Those of `expected` routes start at 0. */
 export function createMetrics(registry: Registry, expected: readonly ExpectedRequests[]): Metrics {
   const registers = [registry];
   const requests = new Counter({

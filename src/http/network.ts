@@ -1,7 +1,8 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * Finds what counts as one address: an IPv4 address, or an IPv6 network of 64 bits, which a customer usually has.
+ * Returns the network that counts as one address: an IPv4 address, or an IPv6 network of 64 bits, which a customer
+ * usually has.
  *
  * @param address as a proxy may write it: with a port, in brackets, or with a zone
  */

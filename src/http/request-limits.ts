@@ -16,7 +16,7 @@ export interface RequestAllowance {
   readonly concurrent: number;
   /** Requests of one merchant that are carried out at the same time. The others wait for their turn. */
   readonly active: number;
-  /** Failed authentications within a minute after which further ones of an address are refused late. */
+  /** Failed authentications of an address within a minute, after which its refusals are delayed. */
   readonly failures: number;
 }
 
@@ -32,7 +32,7 @@ const BUSY_MS = 1_000;
 export interface Admission {
   /** The key's remaining requests, in the headers of draft-ietf-httpapi-ratelimit-headers-10. */
   readonly headers: Readonly<Record<string, string>>;
-  /** To be called once, when the request is over. */
+  /** Called once, when the request is over. */
   leave(): void;
 }
 
@@ -50,7 +50,7 @@ export class RequestLimits {
   }
 
   /**
-   * Lets a request of a key in, and counts it.
+   * Admits a request of a key, and counts it.
    *
    * @throws {Problem} `rate_limited`, also when too many of the key's requests are in progress.
    */
@@ -74,7 +74,7 @@ export class RequestLimits {
   }
 
   /**
-   * Runs something that may keep a request waiting for a minute.
+   * Runs work that may keep a request waiting for a minute.
    *
    * @throws {Problem} `rate_limited` when too many requests of the key wait.
    */
@@ -93,9 +93,9 @@ export class RequestLimits {
   }
 
   /**
-   * Runs something when its turn has come: few of a merchant's requests at a time, in the order in which they came.
-   * Workers take payments in that order, too, no matter whose they are. So a merchant who sends hundreds at once has
-   * them wait here, and not before other merchants' requests.
+   * Runs work when its turn has come: a merchant has few requests carried out at a time, in the order of their arrival.
+   * Workers take payments in that order, too, whatever their merchant. So the requests of a merchant who sends hundreds
+   * at once wait here, and not before those of other merchants.
    *
    * @param group what takes turns with what: a merchant's requests of one method
    * @throws {Problem} `rate_limited` when its turn doesn't come in time. It was not run then, and never will be.

@@ -60,9 +60,9 @@ interface ServeOptions {
   readonly shutdown: Shutdown;
   /** ms for which requests in flight may go on after {@link RunningServer.stop}. */
   readonly graceMs?: number;
-  /** Told of each request that can't be parsed. */
+  /** Called with each request that can't be parsed. */
   readonly onUnparsed?: (request: UnparsedRequest) => void;
-  /** Proxies before the server, whose connections have no share as those of one address do. */
+  /** Proxies before the server. Their connections aren't limited by address. */
   readonly trustedProxies?: number;
   /** Connections at a time; {@link MAX_CONNECTIONS} by default. */
   readonly maxConnections?: number;

@@ -72,7 +72,7 @@ function fieldsOf(schema: z.ZodType): string[] {
   return schema.options.flatMap((option) => (option instanceof z.ZodType ? fieldsOf(option) : []));
 }
 
-/** The name that was probably meant: the same but for case, `_` and `-`, or with a slip or two. */
+/** Finds the name that was probably meant: the same but for case, `_` and `-`, or with a slip or two. */
 function nearest(given: string, known: readonly string[]): string | undefined {
   const plain = (name: string) => shortened(name).toLowerCase().replace(/[_-]/g, '');
   const [closest] = known
@@ -103,7 +103,7 @@ function nameOf(path: readonly PropertyKey[], whole: string): string {
 /** A field of another variant of the body, which this one refuses. */
 export const onlyFor = (variant: string) => z.never({ error: `is only for ${variant}` }).optional();
 
-/** Words the issues that a schema has no message for. It repeats no value, which may be personal. */
+/** Words an issue that the schema has no message for. Repeats no value, which may be personal. */
 function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.input === undefined) return 'is required';
   switch (issue.code) {

@@ -12,10 +12,10 @@ import { ConfigError } from '../settings/config-error.js';
 const EXIT_LIMIT_MS = 250;
 
 /**
- * Runs a process's main function until it ends by itself, or until SIGTERM or SIGINT aborts the signal that it is
- * given. A wrong setting, or a Temporal namespace that isn't set up, ends the process with exit code 78 (EX_CONFIG) and
- * a message that says what to do; any other error with 1. What the function leaves behind doesn't keep the process:
- * Temporal's native library tries to connect for half a minute, and nothing can make it give up.
+ * Runs a process's main function until it ends by itself, or until SIGTERM or SIGINT aborts its signal. A wrong
+ * setting, or a Temporal namespace that isn't set up, ends the process with exit code 78 (EX_CONFIG) and a message that
+ * says what to do; any other error with 1. Nothing that the function leaves open keeps the process alive: Temporal's
+ * native library tries to connect for half a minute, and can't be stopped.
  */
 export async function runProcess(main: (stop: AbortSignal) => Promise<void>): Promise<void> {
   const stopping = new AbortController();

@@ -64,7 +64,7 @@ export async function serveMetrics(
 /** Time limits of calls to the provider are between 1 s and 60 s. */
 const PROVIDER_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60];
 
-/** Counts and times the calls to the provider that it is told of. */
+/** Counts and times the calls to the provider. */
 export function providerMetrics(registry: Registry): (call: ProviderCall) => void {
   const registers = [registry];
   const requests = new Counter({
@@ -92,10 +92,10 @@ export function providerMetrics(registry: Registry): (call: ProviderCall) => voi
   };
 }
 
-/** From what one payload takes to a key management service that is slow. */
+/** From the time of one payload to that of a slow key management service. */
 const CODEC_BUCKETS = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5];
 
-/** Counts and times what is encrypted and decrypted. */
+/** Counts and times encryption and decryption. */
 export function codecMetrics(registry: Registry): (call: CodecCall) => void {
   const registers = [registry];
   const payloads = new Counter({

@@ -49,7 +49,7 @@ export async function startTracing(
   return await traceTo(new BatchSpanProcessor({ exporter }), service, share);
 }
 
-/** Begins to trace, wherever the spans go. */
+/** Begins to trace, with any exporter. */
 export async function traceTo(processor: SpanProcessor, service: string, share = 1): Promise<Tracing> {
   const [{ TracerProvider, TraceIdRatioBasedSampler }, { defaultResource, resourceFromAttributes }] = await Promise.all(
     [import('@opentelemetry/sdk-trace'), import('@opentelemetry/resources')],
@@ -128,8 +128,8 @@ export class Tracing {
   }
 
   /**
-   * Makes a call as a part of what runs now, with the headers that carry the context; without anything that runs, no
-   * trace.
+   * Makes a call as part of the current work, with headers that carry the context. Outside any work, the call isn't
+   * traced.
    */
   async call<T extends { readonly outcome: string }>(
     name: string,
@@ -150,10 +150,10 @@ export class Tracing {
     }
   }
 
-  /** The headers that carry the context of what runs now, by the W3C recommendation. */
+  /** Returns headers that carry the context of the current work, by the W3C recommendation. */
   readonly headers = (): TraceHeaders => headersOf(this.#running.getStore());
 
-  /** Sends what is left, for a second at most. */
+  /** Sends the remaining spans, for a second at most. */
   async stop(): Promise<void> {
     const late = new Promise<void>((resolve) => setTimeout(resolve, STOP_LIMIT_MS).unref());
     // A collector that is down is no reason to fail.
@@ -227,7 +227,7 @@ function randomHex(bytes: number): string {
 /** https://www.w3.org/TR/trace-context/#traceparent-header */
 const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})/;
 
-/** The caller's trace goes by its own rules, and may be anything: it is linked, and never continued. */
+/** The caller's trace has its own rules, and may be anything: it is linked, and never continued. */
 function linksTo(traceparent: string | undefined) {
   const [, traceId, spanId, flags = '00'] = TRACEPARENT.exec(traceparent ?? '') ?? [];
   if (traceId === undefined || spanId === undefined) return [];

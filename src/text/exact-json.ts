@@ -4,20 +4,19 @@
  */
 
 /**
- * Objects and arrays within each other, the outermost included; what we read has four. To name a field that is
- * thousands of levels deep takes so long that a few such bodies would hold up everybody's requests.
+ * Deepest nesting of objects and arrays, including the outermost; our bodies have four levels. Naming a field thousands
+ * of levels deep takes so long that a few such bodies would delay everybody's requests.
  */
 const MAX_DEPTH = 16;
 
-/** Repeated fields that are told; a hostile text could have thousands. */
+/** Repeated fields that are reported; a hostile text could have thousands. */
 const MAX_REPEATED = 20;
 
 /** Characters of a field's name that an error repeats. */
 const MAX_NAME_LENGTH = 60;
 
 /**
- * Strings, which may contain any other token, and the punctuation that structures JSON. One that never ends is read
- * once.
+ * Matches strings, which may contain any other token, and JSON's punctuation. A string that never ends is read once.
  */
 const TOKENS = /"(?:[^"\\]|\\.)*"?|[{}[\]:]/g;
 
@@ -36,7 +35,7 @@ export function shortened(name: string): string {
 }
 
 /**
- * The value of JSON, in which no number is whole that was not written so.
+ * Parses JSON. Rounding never makes a number whole that wasn't written so.
  *
  * @throws {TooDeepError} before a reviver would overflow the stack
  * @throws {SyntaxError} for what isn't JSON
@@ -56,9 +55,7 @@ function limitDepth(text: string): void {
   }
 }
 
-/**
- * A reviver that keeps a number from becoming whole by being rounded: it is NaN then, which is no number for any field.
- */
+/** A reviver that keeps rounding from making a number whole: the number becomes NaN, which no field accepts. */
 function unrounded(_: string, value: unknown, number?: { readonly source?: string }): unknown {
   return Number.isInteger(value) && !isWhole(number?.source ?? '') ? Number.NaN : value;
 }

@@ -1,11 +1,11 @@
 /**
- * Characters that nobody sees, and that change how other text is read: controls, which a terminal obeys; those that
- * turn the direction of a text; ends of lines; halves of a pair.
+ * Invisible characters that change how other text is read: controls, which a terminal obeys; marks that turn the
+ * direction of a text; ends of lines; halves of a pair.
  */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 /**
- * Other people's text in one line, with a mark in place of each character that nobody would see.
+ * Shows other people's text in one line, with a mark in place of each invisible character.
  *
  * @example visible('paid\u001b[2K\rrefused') // 'paid�[2K�refused'
  */
@@ -13,12 +13,12 @@ export function visible(text: string): string {
   return text.replace(UNSEEN, '\uFFFD');
 }
 
-/** The same for text of several lines, with tabs. */
+/** Shows text of several lines, with tabs. */
 export function visibleLines(text: string): string {
   return text.replace(UNSEEN, (character) => (character === '\n' || character === '\t' ? character : '\uFFFD'));
 }
 
-/** JSON in one line that shows all of its characters, and means the same: what nobody sees is written as an escape. */
+/** Writes JSON in one line that shows all of its characters, and means the same: invisible ones are escaped. */
 export function visibleJson(value: unknown): string {
   return JSON.stringify(value).replace(UNSEEN, (character) =>
     Array.from({ length: character.length }, (_, index) => {
@@ -29,8 +29,8 @@ export function visibleJson(value: unknown): string {
 }
 
 /**
- * Text of one line that is read as it is written: without controls, ends of lines, and marks that turn the direction of
- * what stands beside them. What joins characters, as in emoji, may be in it.
+ * Matches text of one line that is read as it is written: without controls, ends of lines, and marks that turn the
+ * direction of neighbouring text. Joiners, as in emoji, are allowed.
  */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it refuses
 export const PLAIN_LINE = /^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*$/;

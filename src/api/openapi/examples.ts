@@ -3,8 +3,8 @@ import type { PaymentEventType } from '../../payments/words/payment.js';
 import { examplePayment } from '../schemas/payment.js';
 
 /**
- * An answer of each call, for the reference: the same few payments in all of them. Without these, the reference makes
- * up numbers and times that no payment has. Tests compare each with its schema.
+ * Example answers of each call, for the reference. All are about the same few payments: without them, the reference
+ * makes up numbers and times that no payment has. Tests compare each with its schema.
  */
 
 const payout = {
@@ -354,5 +354,5 @@ export const exampleOfWebhook = (type: PaymentEventType) => {
   return { type, timestamp: 'updatedAt' in data ? data.updatedAt : updatedAt, merchant: 'shop', data };
 };
 
-/** Names an example: RapiDoc makes up its own in place of one that is in `example`. */
+/** Names an example: RapiDoc ignores one in `example`, and makes up its own. */
 export const shown = (value: unknown) => (value === undefined ? undefined : { example: { value } });

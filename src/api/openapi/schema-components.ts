@@ -54,7 +54,7 @@ const parsedSchemas = z.object({ root: jsonObject, $defs: z.record(z.string(), j
 
 const DATE_FORMATS = new Set<unknown>(['date-time', 'date']);
 
-/** Takes from a part of a schema what says nothing to callers. */
+/** Removes keywords that tell callers nothing from a part of a schema. */
 function tidy(value: unknown, io: 'input' | 'output'): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const { parameter, ...schema } = { parameter: undefined, ...value } as Record<string, unknown>;
@@ -74,8 +74,8 @@ function tidy(value: unknown, io: 'input' | 'output'): unknown {
 }
 
 /**
- * Makes an enum of a response a string with `x-extensible-enum`, the words known so far: a client that was generated
- * from an `enum` would refuse a response with a word that a later version adds.
+ * Turns an enum in a response into a string with `x-extensible-enum`, which lists the words known so far: a client
+ * generated from an `enum` would refuse a word that a later version adds.
  */
 function openWords({ enum: words, ...schema }: Record<string, unknown>): Record<string, unknown> {
   if (!Array.isArray(words)) return { ...schema, ...(words !== undefined && { enum: words }) };

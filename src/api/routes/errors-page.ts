@@ -38,7 +38,7 @@ ${Object.entries(PROBLEMS).map(
 `.text,
 );
 
-/** Markdown of words and code, as HTML: what stands between backticks is code. */
+/** Renders Markdown of words and code as HTML: text between backticks is code. */
 function withCode(markdown: string): readonly Html[] {
   return markdown.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));
 }

@@ -16,8 +16,8 @@ const PAGE_SIZE = 100;
 const UNREAD = "The events can't be read at the moment. Try again shortly.";
 
 /**
- * All that a merchant was to be notified of, whether or not it was: who keeps the cursor of the last page has read it
- * all. It comes from the records, which the recorder writes some moments after something has happened.
+ * The feed of a merchant's notification events, delivered or not: a caller that keeps the last page's cursor misses
+ * none. The events come from the records, which the recorder writes some moments after each event.
  */
 export const listEvents = authenticatedRoute({
   method: 'get',

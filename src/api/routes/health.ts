@@ -53,8 +53,8 @@ export const readyz = publicRoute({
 const READINESS_REUSED_MS = 1_000;
 
 /**
- * Looks whether the process is ready, for all who ask together: they need no key and aren't limited, and each look
- * takes several calls to Temporal and one to the records.
+ * Checks readiness once for all who ask together: they need no key and aren't limited, and each check takes several
+ * calls to Temporal and one to the records.
  */
 export function sharedReadiness({
   client,

@@ -10,7 +10,7 @@ import { ApiError } from '../api-error.js';
  */
 const QUOTED = /^"((?:[ !#-[\]-~]|\\["\\])*)"$/;
 
-/** HTTP takes spaces at either end away. In quotes or without them, a key is the same. */
+/** HTTP strips spaces at either end. A key means the same with and without quotes. */
 export const idempotencyKey = z
   .string()
   .max(512, { abort: true })

@@ -16,8 +16,8 @@ import { paymentCsv } from './payment-csv.js';
 import { ownerOf, viewerOf } from './payment-resource.js';
 
 /**
- * The caller's payments, or those of every owner for operators, as Temporal's index has them; as CSV when the caller
- * prefers that. The next page is in `nextCursor`, and in the header `Link`.
+ * Lists the caller's payments, or every merchant's for operators, from Temporal's index; as CSV if the caller prefers
+ * that. The next page is in `nextCursor`, and in the header `Link`.
  */
 export const listPayments = authenticatedRoute({
   method: 'get',

@@ -43,8 +43,8 @@ function view(payment: PaymentId, notification: PaymentNotification) {
 }
 
 /**
- * `at` is when the next attempt is at the earliest, or when the delivery ended; `lastTriedAt` and `lastError` say when
- * the last attempt was, and why it failed.
+ * `at`: the earliest time of the next attempt, or the end of the delivery. `lastTriedAt` and `lastError`: the time of
+ * the last attempt, and the reason why it failed.
  */
 function viewDelivery(delivery: Delivery): DeliveryResource {
   const at = isoTime(delivery.at);
@@ -69,7 +69,7 @@ function lastTry({ lastTriedAt, lastError }: Extract<Delivery, { kind: 'due' | '
   return { ...(lastTriedAt !== undefined && { lastTriedAt: isoTime(lastTriedAt) }), lastError };
 }
 
-/** Payments that one request asks at most. */
+/** Largest number of payments that one request reads. */
 const MAX_ASKED = 100;
 
 /** A list of notifications that merchants have not acknowledged. */
@@ -104,7 +104,7 @@ function unacknowledgedRoute(
   });
 }
 
-/** So that an operator sees which merchants aren't reached. */
+/** Shows an operator which merchants aren't reached. */
 export const listDueNotifications = unacknowledgedRoute('due', '/v1/notifications/due', {
   summary: 'Notifications that merchants have not acknowledged yet',
   description: 'Payments may have one that are final, or have been in REVIEW or FAILED, and whose workflow still runs.',

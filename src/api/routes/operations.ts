@@ -4,7 +4,7 @@ import { authenticatedRoute } from '../route.js';
 import { keySchema } from '../schemas/key.js';
 import { unmatchedListSchema } from '../schemas/notification.js';
 
-/** They come from payments made by hand at the provider, from another system, or from forged requests. */
+/** Such transactions come from payments made by hand at the provider, from another system, or from forged requests. */
 export const listUnmatched = authenticatedRoute({
   method: 'get',
   path: '/v1/notifications/unmatched',
@@ -20,7 +20,7 @@ export const listUnmatched = authenticatedRoute({
   },
 });
 
-/** So that a program can tell a person whose key it is before anything is done with it. */
+/** Lets a program tell a person whose key it is before anything is done with it. */
 export const getKey = authenticatedRoute({
   method: 'get',
   path: '/v1/key',

@@ -5,7 +5,7 @@ import { PLAIN_LINE } from '../../text/visible-text.js';
 
 /** The fields that collections and payouts have in common. */
 
-/** Characters of a message or a name: as many as a phone or a receipt can show. */
+/** Longest message or name, in characters: as many as a phone or a receipt shows. */
 const MAX_TEXT_LENGTH = 200;
 
 /**
@@ -21,8 +21,8 @@ const MAX_METADATA = { pairs: 50, name: 40, value: 500 } as const;
 export const NOT_PLAIN = 'must not contain line breaks or other control characters';
 
 /**
- * Text of one line, without spaces at its ends. Characters are counted as people do, and JSON Schema does, not in
- * units of UTF-16.
+ * Text of one line, without spaces at its ends. Characters are counted as by people and JSON Schema, not in units of
+ * UTF-16.
  */
 export const textOf = (maxLength: number) =>
   z
@@ -73,7 +73,7 @@ const email = z
   .transform(orInvalid(readEmail, 'must be an e-mail address'));
 export const name = text;
 
-/** Characters of a phone number, as people write it. */
+/** Longest phone number, in characters, as people write it. */
 const MAX_PHONE_LENGTH = 40;
 
 /**

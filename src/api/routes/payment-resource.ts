@@ -15,7 +15,7 @@ import type { AuthenticatedRequest } from '../route.js';
 import type { PaymentResource } from '../schemas/payment.js';
 
 /**
- * A payment, or a part of it, as a caller sees it. Operators also see whose it is and, if there is a Web UI, the
+ * A payment, or a part of it, as a caller sees it. Operators also see its merchant and, if there is a Web UI, the
  * address of its workflow there.
  */
 type View<Shown> = Shown & Pick<PaymentResource, 'merchant' | 'temporalUrl'>;
@@ -51,8 +51,8 @@ export async function ownPayment(
 }
 
 /**
- * Who asks something of a payment. Its owner's own key is the merchant's, unless it is used at the desk, where only
- * operators sign in; anybody else's is an operator's.
+ * Returns the actor of a request on a payment: its merchant, if the key is the merchant's own and isn't used at the
+ * desk, where only operators sign in; otherwise an operator.
  */
 export function actorOf(
   { caller, headers }: Pick<AuthenticatedRequest<unknown, unknown>, 'caller' | 'headers'>,

@@ -2,10 +2,9 @@ import { invalidRequest } from '../../http/problem.js';
 import type { PaymentOrder } from '../../payments/words/order.js';
 
 /**
- * Keeps the payer's or the recipient's phone number, name and e-mail address out of the merchant's identifiers.
- * Payments can be searched for by these, so that they are the one part of an order that isn't encrypted in Temporal. Of
- * a link's payer neither the number nor the name is known: what can be nothing else than somebody's number is kept out,
- * too.
+ * Rejects identifiers that contain the payer's or the recipient's phone number, name or e-mail address. Payments can be
+ * searched for by identifiers, so these are the one part of an order that isn't encrypted in Temporal. A link's payer
+ * isn't known: an identifier that can only be somebody's number is refused, too.
  *
  * @throws {ApiError} `invalid_request` with an error for each identifier that has one of them.
  */
@@ -30,7 +29,7 @@ export function refusePersonalIds(order: PaymentOrder): void {
 /** A mobile number of Cameroon's with its country code; without it, nine digits may be anything. */
 const MOBILE_NUMBER = /^(00)?2376\d{8}$/;
 
-/** Letters and digits alone, as an identifier may be made of a name or an address. */
+/** Keeps only letters and digits, as an identifier may be made of a name or an address. */
 function bare(text: string): string {
   return text
     .normalize('NFKD')

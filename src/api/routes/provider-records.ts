@@ -12,7 +12,7 @@ import { ownPayment } from './payment-resource.js';
 
 /**
  * Returns the provider's records of a payment, for an operator who would otherwise open the provider's portal. The
- * payment itself asks, and doesn't go by the answer.
+ * payment's workflow asks for them, and doesn't act on the answer.
  */
 export const getProviderRecords = authenticatedRoute({
   method: 'get',
@@ -45,7 +45,7 @@ export const getProviderRecords = authenticatedRoute({
   },
 });
 
-/** Returns the provider's view of the payment, or why it isn't known. */
+/** Returns the provider's view of the payment, or the reason why it is unknown. */
 async function lookAt(
   context: UpdateContext & Pick<ApiContext, 'providerRecords'>,
   { id, transId }: Pick<Payment, 'id' | 'transId'>,

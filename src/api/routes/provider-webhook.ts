@@ -23,18 +23,18 @@ import { type ApiRequest, publicRoute } from '../route.js';
 /** Key of the limit that all unmatched notifications share. No payment or transaction can have this key. */
 const UNMATCHED = ' ';
 
-/** And the one of all that can't be read, so that those keep out no other. */
+/** Key of the limit that all unreadable notifications share, so that they use up no other's. */
 const UNREAD = '  ';
 
 /** Bodies that say nothing. */
 const NOTHING = new Set(['', 'null', 'true', 'false', '0', '""', '[]', '{}']);
 
-/** Characters that are kept of a notification that can't be read. */
+/** Characters kept of an unreadable notification. */
 const MAX_UNREAD = 1_000;
 
 /**
- * Bytes of JSON that they may have. While no worker does anything, the run that keeps them takes 10,000 signals, and
- * Temporal ends one with a history of 50 MB: it must have refused more signals by then.
+ * Their largest size as JSON, in bytes. While no worker runs, Temporal takes 10,000 signals for the run that keeps
+ * them, and refuses more. By then, its history must be below the 50 MB at which Temporal ends a run.
  */
 const MAX_UNREAD_BYTES = 3_000;
 
@@ -42,8 +42,8 @@ type WebhookContext = HintContext & Pick<ApiContext, 'limits' | 'early' | 'metri
 
 /**
  * Receives the provider's notifications. They carry no credential, so the address contains a secret. They are only
- * hints, which make a payment ask the provider. Each is answered 200 once Temporal has it: given to its payment, or
- * kept for an operator, because it can't be read, or no payment is known for it yet.
+ * hints, which make a payment ask the provider. Each is answered 200 once Temporal has it: delivered to its payment, or
+ * kept for an operator because it can't be read or its payment isn't known yet.
  *
  * Notifications beyond a limit are answered 429, so that the provider repeats them later. They are also kept for an
  * operator, because such a notification may be the only trace of a transaction that is not polled.
@@ -89,12 +89,12 @@ function count({ record }: ApiRequest, { metrics }: Pick<ApiContext, 'metrics'>,
   metrics.countWebhook(result);
 }
 
-/** The first line of a request to the webhook's address, whatever else stands before it in what was read at once. */
+/** Matches the first line of a request to the webhook's address, anywhere in the bytes that were read. */
 const REQUEST_LINE = /^[^\s/]{1,30} {1,3}(?:https?:\/\/[^\s/]{1,300})?\/webhooks\/provider\/([\w-]{1,200})(?![\w-])/im;
 
 /**
- * Counts a notification that isn't even HTTP, as far as its address can be read. Nothing of it is kept: it may be
- * anything. The provider hears 400, and may repeat it.
+ * Counts a notification that isn't even HTTP, if its address can be read. Nothing of it is kept: it may be anything.
+ * The provider receives 400, and may repeat it.
  */
 export function countUnparsed(
   { code, packet, address }: UnparsedRequest,
@@ -179,7 +179,7 @@ async function acceptHint(
   return 'unmatched';
 }
 
-/** Gives a notification that is kept to its payment once that is known. */
+/** Delivers a kept notification to its payment once that is known. */
 function awaitPayment(context: WebhookContext, hint: HintedTransaction, kept: UnmatchedNotification): void {
   context.early.add(async () => {
     if ((await deliverToPayment(context, hint)) === 'unknown') return false;
@@ -189,8 +189,8 @@ function awaitPayment(context: WebhookContext, hint: HintedTransaction, kept: Un
 }
 
 /**
- * Gives a notification to the payment that it is about: its id is the transaction's externalId and userId. The provider
- * doesn't document which fields it sends. Otherwise the payment is found by its transaction, if exactly one payment has
+ * Delivers a notification to its payment: the payment's id is the transaction's externalId and userId. The provider
+ * doesn't document which fields it sends. Otherwise, finds the payment by its transaction, if exactly one payment has
  * it.
  *
  * @throws {TooManyNotifications | Unavailable | RecordsUnavailable}

@@ -7,8 +7,8 @@ import { notFound } from '../api-error.js';
 import { publicRoute } from '../route.js';
 
 /**
- * The API's reference, for people and for programs. Nothing of it comes from another host. Everybody may ask for it, so
- * all are sent the same bytes: a copy for each would fill the memory.
+ * Serves the API's reference, for people and for programs, with nothing from another host. Anybody may ask for it, so
+ * all get the same bytes: a copy for each would fill the memory.
  */
 
 export const getOpenApi = publicRoute({
@@ -45,8 +45,8 @@ const POLICY = [
 ].join('; ');
 
 /**
- * It only shows: an API key belongs on the merchant's server, and not in a page. On a narrow screen, RapiDoc has no
- * menu: the page has one above it, and a link back to it. RapiDoc goes where the address's hash says.
+ * The page only shows: an API key belongs on the merchant's server, and not in a page. On a narrow screen, RapiDoc has
+ * no menu, so the page has one above it, and a link back to it. RapiDoc scrolls to the address's hash.
  */
 const referencePage = ({ tags, operations }: Menu) =>
   html`<!doctype html>

@@ -9,7 +9,7 @@ import { authenticatedRoute } from '../route.js';
 import { reviewPageSchema } from '../schemas/payment.js';
 import { viewerOf } from './payment-resource.js';
 
-/** So that an operator decides first what has waited longest. */
+/** Lets an operator decide first what has waited longest. */
 export const listReviews = authenticatedRoute({
   method: 'get',
   path: '/v1/reviews',

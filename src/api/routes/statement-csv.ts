@@ -33,10 +33,10 @@ type Row = { readonly record: string; readonly service: Service } & Partial<
 >;
 
 /**
- * A statement as CSV (RFC 4180) with a header: for each service the opening balance, every payment, what differs, what
- * couldn't be covered, the total of what is SUCCESSFUL, and the closing balance. A text that a spreadsheet would take
- * for a formula begins with an apostrophe. Nobody is named in it. It comes in pieces, between which others have their
- * turn: a day can have tens of thousands of payments.
+ * Writes a statement as CSV (RFC 4180) with a header: for each service the opening balance, every payment, the
+ * differences, the gaps, the SUCCESSFUL total, and the closing balance. A text that a spreadsheet would take for a
+ * formula begins with an apostrophe. No person is named. The text comes in pieces, so that others get their turn: a day
+ * can have tens of thousands of payments.
  *
  * @param isOperator whether balances and merchants are shown
  */
@@ -68,7 +68,7 @@ export async function* statementCsv(statement: Statement, isOperator: boolean): 
   yield toText(rows, false);
 }
 
-/** Rows that are made without a pause: some milliseconds. */
+/** Rows written without a pause, which takes some milliseconds. */
 const ROWS_OF_PIECE = 250;
 
 function* rowsOf(statement: Statement, service: Service, isOperator: boolean): Generator<Row> {

@@ -1,12 +1,12 @@
 import { setImmediate as letOthersRun } from 'node:timers/promises';
 import type { Statement } from '../../reconciliation/statement.js';
 
-/** Elements that are written without a pause: some milliseconds. */
+/** Elements written without a pause, which takes some milliseconds. */
 const ELEMENTS_OF_PIECE = 250;
 
 /**
- * A statement as the JSON that the API answers with. It comes in pieces, between which others have their turn: a day
- * can have tens of thousands of payments.
+ * Writes a statement as the API's JSON, in pieces, so that others get their turn: a day can have tens of thousands of
+ * payments.
  */
 export async function* statementJson(statement: Statement): AsyncGenerator<string> {
   const { payments, differences, ...rest } = statement;

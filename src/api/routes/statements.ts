@@ -57,7 +57,7 @@ export const listStatements = authenticatedRoute({
   },
 });
 
-/** One day's statement: the whole of it for operators, and for a merchant what is his. */
+/** Returns a day's statement: all of it to operators, and a merchant's own part to the merchant. */
 export const getStatement = authenticatedRoute({
   method: 'get',
   path: '/v1/statements/:date',
@@ -140,7 +140,7 @@ async function isBeingMade(client: Client, date: string): Promise<boolean> {
   return described?.status.name === 'RUNNING';
 }
 
-/** By what time the statement of a day has been made, when all is well. */
+/** A day's statement is normally made this long after the day's end, in ms. */
 const MADE_WITHIN_MS = 4 * HOUR_MS;
 
 function whenMade(date: string): string {
@@ -156,7 +156,7 @@ const ended = day.refine(
   'must be a day that is over in Douala: only then is a statement complete',
 );
 
-/** For a day whose night was missed, or that is to be looked at again. */
+/** Makes a statement for a day whose night was missed, or that is to be compared again. */
 export const makeStatement = authenticatedRoute({
   method: 'post',
   path: '/v1/statements',
@@ -182,7 +182,7 @@ export const makeStatement = authenticatedRoute({
   },
 });
 
-/** One at a time for each day: anybody who asks meanwhile gets the one that is being made. */
+/** Makes one at a time for each day: anybody who asks meanwhile gets the one being made. */
 async function start(client: Client, taskQueue: string, date: string): Promise<void> {
   const input: StatementInput = { v: 1, day: date };
   await callTemporal(client, () =>

@@ -37,7 +37,7 @@ export const getTimeline = authenticatedRoute({
 interface ReadTimeline {
   readonly createdAt: number;
   readonly timeline: Timeline;
-  /** When its workflow was stopped by hand. */
+  /** Time when its workflow was stopped by hand. */
   readonly stoppedAt?: number | undefined;
 }
 
@@ -52,7 +52,7 @@ function viewForMerchant(read: ReadTimeline) {
   );
 }
 
-/** An operator is named to a merchant for the decision that was carried out, and for nothing else. */
+/** Merchants see an operator's name only on a decision that was carried out. */
 function withoutOperator(entry: TimelineEntry): TimelineEntry {
   switch (entry.type) {
     case 'expiring':
@@ -67,7 +67,10 @@ function withoutOperator(entry: TimelineEntry): TimelineEntry {
   }
 }
 
-/** Oldest first, with what isn't stored: the creation, the gap where entries were dropped, and the end by hand. */
+/**
+ * Lists the events, oldest first, with those that aren't stored: the creation, the gap where entries were dropped, and
+ * the end by hand.
+ */
 export function viewTimeline({ createdAt, timeline, stoppedAt }: ReadTimeline) {
   const { entries, omitted } = timeline;
   const next = entries[FIRST_KEPT];

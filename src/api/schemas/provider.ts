@@ -21,7 +21,7 @@ const recordSchema = schemaOf<Transaction>()({
   userId: z.string().optional(),
 }).meta({ id: 'ProviderTransaction', description: "A transaction in the provider's records" });
 
-/** Answers that leave it open what the provider has. */
+/** Answers that leave the provider's records unknown. */
 const NO_RECORD = ['refused', 'credentials_refused', 'throttled', 'unavailable'] as const;
 
 export const providerRecordsSchema = z
