@@ -50,7 +50,7 @@ const MAX_LISTED = 20;
  */
 export function createActivities({ providers, merchant, restoredAt }: ActivityDependencies) {
   const statusLimit = new StatusLimit(STATUS_CALLS_BUDGETED);
-  /** A payment's first run knows for certain what was sent, unless it is from a backup. */
+  /** A payment's first run knows for certain what was sent, unless it comes from a backup. */
   const knowsAll = (firstRunId: string) => restoredAt === undefined && isRun(firstRunId);
 
   const moveMoney = (
@@ -166,7 +166,7 @@ function ownFirst(paymentId: PaymentId, listed: readonly Transaction[]): readonl
   return [...named, ...disputed, ...unnamed].slice(0, MAX_LISTED).map(withoutLongTexts);
 }
 
-/** Why a request was not sent: the provider's list, which has to show nothing, was not read. */
+/** Explains why a request was not sent: the provider's list, which has to show nothing, was not read. */
 function unsentFor(answer: Exclude<ListAnswer, { readonly kind: 'listed' }>): InitiationOutcome {
   if (answer.kind === 'unauthorized') return answer;
   const reason = "nothing was sent: the provider's list, which may show that it was sent before, could not be read";

@@ -18,7 +18,7 @@ export interface MerchantNotification {
   /** The name of the merchant whose payment it is; missing if the API didn't start the payment. */
   readonly merchant?: string | undefined;
   readonly payment: Payment;
-  /** The endpoints that took it at an earlier try, and don't get it again. */
+  /** The endpoints that acknowledged it at an earlier try, and don't get it again. */
   readonly takenBy?: readonly string[] | undefined;
 }
 
@@ -61,12 +61,12 @@ interface NotifierOptions {
   readonly onFault?: ((error: unknown, merchant: string | undefined) => void) | undefined;
 }
 
-/** Notifies the merchant. It doesn't throw for what the merchant's server does. */
+/** The types that the endpoint takes; all of them by default. */
 export interface MerchantNotifier {
   readonly notifyMerchant: (notification: MerchantNotification) => Promise<TryOutcome>;
 }
 
-/** Sends a notification to one endpoint. @returns why it wasn't taken; `undefined` when it was. */
+/** Sends a notification to one endpoint. @returns the reason why it wasn't acknowledged; `undefined` when it was. */
 type Send = (notification: MerchantNotification) => Promise<NotTaken | undefined>;
 
 type NotTaken = Pick<DeliveryOutcome & { readonly kind: 'failed' }, 'reason' | 'retryAfterMs'>;
@@ -83,7 +83,10 @@ export function createMerchantNotifier(options: NotifierOptions): MerchantNotifi
     return known;
   };
 
-  /** An endpoint that can't be sent to at all is one that hasn't taken it: the others go on, and don't get it again. */
+  /**
+   * A failure to send at all counts as an endpoint that hasn't acknowledged it: the others go on, and don't get it
+   * again.
+   */
   const sendTo = async (endpoint: MerchantEndpoint, notification: MerchantNotification) => {
     try {
       return await senderOf(endpoint)(notification);
@@ -128,8 +131,8 @@ export function createMerchantNotifier(options: NotifierOptions): MerchantNotifi
 }
 
 /**
- * Lets a merchant have no more tries under way than are left for all others, so that one whose server is slow or dead
- * can't keep those of another waiting: it gets half of the slots, a second one half of the rest.
+ * Leaves slots for every merchant: one whose server is slow or dead can't keep others' notifications waiting. It gets
+ * half of the slots, a second one half of the rest.
  */
 function inTurn(notify: MerchantNotifier['notifyMerchant'], slots: number): MerchantNotifier['notifyMerchant'] {
   const active = new Map<string | undefined, number>();
@@ -154,7 +157,7 @@ function inTurn(notify: MerchantNotifier['notifyMerchant'], slots: number): Merc
 
 const UNKNOWN_MERCHANT = 'not sent: the merchant is not known to the worker';
 
-/** Merchants read it: the error itself is for the operator's log. */
+/** Merchants read this text: the error itself is for the operator's log. */
 const FAULT = 'not sent: the worker could not sign or send it, and its log says why';
 
 /** A short name for an endpoint, which doesn't show its address. */
@@ -223,8 +226,8 @@ const MAX_RETRY_AFTER_MS = 24 * HOUR_MS;
 type Answer = Pick<Response, 'statusCode' | 'headers'>;
 
 /**
- * The answer, whose status alone says whether the notification was acknowledged. A short body is read to its end, so
- * that the connection ends as the merchant's server expects; an error while reading it changes nothing.
+ * Reads the answer. Its status alone decides whether the notification was acknowledged. A short body is read to its
+ * end, so that the connection ends as the merchant's server expects; an error while reading it changes nothing.
  *
  * @returns `undefined` when the merchant switched to another protocol (101).
  * @throws {RequestError} when there is no answer.
@@ -261,7 +264,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ETIMEOUT: 'its name servers did not answer',
 };
 
-/** Why there was no answer, in words for the merchant, without any address. */
+/** Explains why there was no answer, for the merchant, without any address. */
 function reasonOf({ cause, code }: RequestError): string {
   if (cause instanceof PrivateAddressError) return cause.message;
   return REASONS[code] ?? `no answer (${code})`;

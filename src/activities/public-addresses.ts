@@ -16,7 +16,7 @@ export class PrivateAddressError extends Error {
   }
 }
 
-/** The part of IPv6 that addresses of the internet are given out of; all else is special or not given out. */
+/** The range of IPv6 from which the internet's addresses are assigned; all else is special or unassigned. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /** IPv4 addresses, written in IPv6, that a gateway of an IPv6 network translates (RFC 6052). */
@@ -91,7 +91,7 @@ interface HostAddress {
   readonly family: 4 | 6;
 }
 
-/** Finds the addresses of a host; one question at a time for each name, whoever asks. */
+/** Finds the addresses of a host, one question at a time for each name. */
 export function createHostLookup({
   allowPrivate,
   resolver = new Resolver({ timeout: NAME_SERVER_MS, tries: 1, maxTimeout: NAME_SERVER_MS }),
@@ -127,7 +127,7 @@ async function resolve(resolver: HostResolver, name: string): Promise<HostAddres
   throw failureOf(codes.find((code) => !NOT_FOUND.has(code)) ?? 'ENOTFOUND', name);
 }
 
-/** The name isn't there, or has no address: c-ares says which, and nobody needs to know. */
+/** The name doesn't exist, or has no address: c-ares tells them apart, and nobody needs to know. */
 const NOT_FOUND: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
 
 function failureOf(code: string, name: string): NodeJS.ErrnoException {

@@ -10,10 +10,10 @@ interface Question {
 }
 
 /**
- * Keeps one process from asking about a transaction more often than it may, however often its questions are repeated. A
- * payment keeps to its budget by what it remembers; but a workflow task that comes to nothing leaves no trace of what
- * it has asked, and Temporal has it done again each time that a signal arrives just as the payment ends. What the
- * provider takes beyond the budget is left to a second worker, in case this one dies.
+ * Keeps one process from asking about a transaction more often than it may. A payment keeps to its budget by what it
+ * remembers. But a workflow task that is dropped leaves no trace of its questions, and Temporal repeats it each time
+ * that a signal arrives just as the payment ends. The rest of the provider's limit, beyond this budget, is left to a
+ * second worker, in case this one dies.
  *
  * rate-limiter-flexible counts in fixed windows, by the system's clock: twice as many questions would pass around the
  * end of one. Here the window slides, and a question counts from its answer on.

@@ -41,7 +41,7 @@ export async function unlessReset(
   return { kind: 'ambiguous', reason: SENT_BEFORE[origin], isReset: true };
 }
 
-/** Why the request may have been sent before. Merchants read it. */
+/** Reasons why the request may have been sent before. Merchants read them. */
 const SENT_BEFORE = {
   repeated: 'Temporal may have handed the request to a worker before',
   reset: 'the workflow was reset, and may have sent it before',

@@ -28,8 +28,8 @@ const DECODERS: Readonly<Record<string, readonly Decompress[]>> = {
 const MAX_CODINGS = 3;
 
 /**
- * A body without its content codings. One that isn't coded as its header says stays as it is: something on the way may
- * have decoded it and left the header.
+ * Removes a body's content codings. A body that isn't coded as its header says is returned unchanged: a proxy may have
+ * decoded it and left the header.
  *
  * @param max bytes that it may have then; one that has more is read as empty
  */
@@ -58,9 +58,8 @@ async function without(bytes: Uint8Array, decoders: readonly Decompress[], max: 
 }
 
 /**
- * A body as text. A byte order mark says in which charset, and so do the zeros of UTF-16 and UTF-32. Otherwise it is
- * UTF-8, as JSON has to be, or else what its header says, or Latin-1: names may be garbled then, and all that is ASCII
- * isn't.
+ * Decodes a body as text. A byte order mark gives the charset, and so do the zeros of UTF-16 and UTF-32. Otherwise it
+ * is UTF-8, as JSON has to be, or else the charset of its header, or Latin-1, which may garble names but no ASCII.
  */
 export function textOf(bytes: Uint8Array, { contentType = '' }: BodyHeaders): string {
   const [first, second, third, fourth] = bytes;
@@ -81,7 +80,7 @@ export function textOf(bytes: Uint8Array, { contentType = '' }: BodyHeaders): st
   return new TextDecoder('latin1').decode(bytes);
 }
 
-/** TextDecoder knows no UTF-32. What isn't a character is replaced, as it does. */
+/** Decodes UTF-32, which TextDecoder doesn't know. Invalid characters are replaced, as it does. */
 function utf32(bytes: Uint8Array, isLittleEndian: boolean): string {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const characters = Array.from({ length: Math.floor(bytes.length / 4) }, (_, index) => {
@@ -94,12 +93,12 @@ function utf32(bytes: Uint8Array, isLittleEndian: boolean): string {
     .replace(/^\ufeff/, '');
 }
 
-/** Strings, in which nothing is replaced, and what some write for a number that is none. */
+/** Matches strings, which are kept as they are, and NaN and Infinity. */
 const NO_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|-?\b(?:NaN|Infinity)\b/gs;
 
 /**
- * The value that JSON stands for; `undefined` when it is none. An integer too large for a number, and a number that
- * only rounding makes whole, is its text; NaN and Infinity, which aren't JSON, are `null`.
+ * Parses JSON; `undefined` when the text isn't JSON. An integer too large for a number, and a number that rounding
+ * would make whole, is returned as its text; NaN and Infinity, which aren't JSON, as `null`.
  */
 export function parseJson(text: string): unknown {
   const json = text.replace(/^\ufeff/, '');

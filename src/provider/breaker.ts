@@ -3,7 +3,7 @@ import type { Exchange } from './http.js';
 /** Time-outs in a row after which nothing is sent any more. */
 export const MAX_TIMEOUTS = 5;
 
-/** For how long nothing is sent then, in ms. */
+/** Pause without calls after that, in ms. */
 export const PAUSE_MS = 10_000;
 
 type State =
@@ -91,8 +91,8 @@ const SLOW_MS = 5_000;
 
 /**
  * Keeps a service that hangs from holding every slot for orders that move money, since the other service needs some.
- * All orders are sent, until {@link MAX_TIMEOUTS} of them have no answer: time-outs in a row, whoever's limit it was,
- * and those under way for {@link SLOW_MS}. From then on no more are sent than leave a quarter of the slots.
+ * All orders are sent until {@link MAX_TIMEOUTS} of them have no answer: time-outs in a row, by any limit, and those
+ * under way for {@link SLOW_MS}. After that, orders leave a quarter of the slots free.
  */
 export class Bulkhead {
   readonly #now: () => number;

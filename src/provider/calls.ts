@@ -38,7 +38,7 @@ export const PROVIDER_CALL_OUTCOMES = [
   'held_back',
 ] as const;
 
-/** A call to the provider that has ended, without anything of what was asked or answered. */
+/** A finished call to the provider, without the content of the request and the answer. */
 export interface ProviderCall {
   readonly service: Service;
   /** The first segment of its path: one of {@link PROVIDER_ENDPOINTS}. */
@@ -83,7 +83,7 @@ export interface CallOptions {
 export const SINGLE = { bodyMax: MAX_BODY.single };
 export const LIST = { bodyMax: MAX_BODY.list, isFresh: true };
 
-/** Why nothing was sent while the provider hangs. */
+/** Reasons why nothing was sent while the provider hangs. */
 const HELD_BACK = {
   question: `not asked: the provider left the last ${MAX_TIMEOUTS} questions without an answer in time`,
   initiation: 'the provider is slow to answer the last requests, or leaves them without an answer',
@@ -193,8 +193,8 @@ export class ProviderCalls {
   }
 
   /**
-   * Sends a request for a link, unless the provider hangs: it can be made later. Questions don't wait for links, which
-   * have a breaker of their own, for links may be all that hangs.
+   * Sends a request for a link, unless the provider hangs: it can be made later. Links have a breaker of their own,
+   * since they may be all that hangs: questions don't wait for them.
    */
   async #sendLink(request: ExchangeRequest): Promise<Exchange | undefined> {
     if (!this.#questions.isOpen()) return await this.#links.call(() => this.#send(request));
@@ -217,8 +217,8 @@ export function postOf(path: string, body: object, call?: CallOptions): Exchange
 }
 
 /**
- * An identifier as one segment of a URL. `undefined` for identifiers that no segment can hold: the empty string, text
- * that isn't valid Unicode, and `.` and `..`, which a URL would resolve to another path.
+ * Writes an identifier as one segment of a URL. Returns `undefined` for those that no segment can hold: the empty
+ * string, invalid Unicode, and `.` and `..`, which a URL would resolve to another path.
  */
 export function pathSegment(identifier: string): string | undefined {
   if (identifier === '' || identifier === '.' || identifier === '..') return undefined;

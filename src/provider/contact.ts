@@ -5,7 +5,7 @@ import { domainToASCII } from 'node:url';
 /** Characters that people write between digits, or copy with them: spaces, dashes, dots, brackets, invisible marks. */
 const BETWEEN_DIGITS = /[\s\p{Cf}\p{Pd}\p{Ps}\p{Pe}./_\u2212\u00b7\u2022]/gu;
 
-/** As many characters as people write a number with: normalizing a long text of marks takes seconds. */
+/** The longest text that can be a phone number: normalizing a long text of marks takes seconds. */
 const MAX_PHONE_LENGTH = 254;
 
 /**
@@ -26,7 +26,7 @@ export const MAX_EMAIL_LENGTH = 254;
 /** HTML's characters of a mailbox, and the letters that RFC 6531 adds. */
 const MAILBOX = /^[\p{L}\p{M}\p{N}.!#$%&'*+/=?^_`{|}~-]{1,64}$/u;
 
-/** Two labels at least: an address without a dot is a slip, and not a host in the next room. */
+/** Two labels at least: an address without a dot is a typing error, and not a host in the next room. */
 const DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 
 /**

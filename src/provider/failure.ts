@@ -36,7 +36,7 @@ export function classifyFailure(error: RequestError): Failure {
 }
 
 /**
- * Reports whether it is proven that nothing was sent: the request had a connection of its own, which was never ready
+ * Reports whether it is proven that nothing was sent: the request had a connection of its own, which was never ready.
  * Node writes a request on `connect`, and over TLS only after the handshake and the check of the certificate. The
  * error's code proves nothing by itself (a reset can happen before, while and after a request is sent), nor does the
  * socket's count of bytes written, which includes those still waiting for the connection.
@@ -70,7 +70,7 @@ function describeSent(error: RequestError): string {
   return WORDS[code] ?? `the request failed${inBrackets(codes)}`;
 }
 
-/** The failure's codes without duplicates: a host with several addresses fails once for each of them. */
+/** Lists the failure's codes without duplicates: a host with several addresses fails once for each of them. */
 function codesOf(error: RequestError): string[] {
   const { cause } = error;
   const causes: unknown[] = hasErrors(cause) ? cause.errors : [error];

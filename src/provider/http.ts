@@ -142,9 +142,9 @@ export function createKeepAliveAgents({ connectMs, idleMs = IDLE_MS }: AgentOpti
 }
 
 /**
- * Agents that open a connection for each request. A server may close an idle connection at the moment at which a
- * request is sent on it, and nobody knows whether that was read. And what comes on it then, a 408 or an answer given
- * twice, is taken for the answer.
+ * Agents that open a connection for each request. A server may close an idle connection just as a request is sent on
+ * it, and then nobody knows whether the server read it. Any stray answer on it, such as a 408 or a repeated answer,
+ * would be taken for this request's.
  */
 function createFreshAgents({ connectMs }: AgentOptions): Agents {
   const options = { autoSelectFamilyAttemptTimeout: nextAddressMs(connectMs) };

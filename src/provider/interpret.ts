@@ -45,15 +45,15 @@ export type ProviderAnswer =
   | { readonly kind: 'undecided'; readonly sent: 'no' | 'perhaps'; readonly reason: string };
 
 /**
- * Client errors by which whoever answers says that it didn't carry out the request: see RFC 9110, 15.5, and RFC 6585.
- * All others may come of a request that was taken: they are about its timing (408, 425, 499), a conflict with what is
- * there already (409, 423, 424), a proxy (407) or a connection (421), or nobody has defined what they mean.
+ * Client errors by which the server says that it didn't carry out the request: see RFC 9110, 15.5, and RFC 6585. All
+ * others may follow a request that was accepted: they are about its timing (408, 425, 499), a conflict with an earlier
+ * one (409, 423, 424), a proxy (407) or a connection (421), or have no defined meaning.
  */
 const REFUSALS: ReadonlySet<number> = new Set([
   ...[400, 401, 402, 403, 404, 405, 406, 410, 411, 412, 413, 414, 415, 416, 417, 422, 426, 428, 431, 451],
 ]);
 
-/** A part of an answer, which nobody has asked for. */
+/** A partial answer, which nobody has asked for. */
 const PARTIAL_CONTENT = 206;
 
 /**
@@ -99,8 +99,9 @@ function isRedirect(statusCode: number): boolean {
 }
 
 /**
- * The outcome of an initiating POST. Money may move unless it was refused, was answered 429 in the provider's own form,
- * or was provably never sent. So everything else, and a success that names no transaction, is ambiguous.
+ * Reads the outcome of an initiating POST. Money may move unless the request was refused, was answered 429 in the
+ * provider's own form, or was provably never sent. Everything else, including a success that names no transaction, is
+ * ambiguous.
  */
 export function interpretInitiation(
   answer: ProviderAnswer,
@@ -230,7 +231,7 @@ function readTransaction(body: unknown, transId: string): Read {
   return { kind: 'read', transaction: toTransaction(transaction) };
 }
 
-/** Names of what one resource may stand in. */
+/** Names of fields that may hold one resource. */
 const WRAPPERS = ['data', 'transaction', 'payload', 'result', 'response'] as const;
 const MAX_WRAPPERS = 3;
 
@@ -266,8 +267,8 @@ function toTransId(text: string): TransId {
 }
 
 /**
- * The part of the provider's transaction that Sanaga keeps. Each field is named here, so that the payer's name and
- * e-mail, and fields that the provider may add, are left out; `reason` is masked, as it may repeat them.
+ * Keeps the part of the provider's transaction that Sanaga needs. Each field is named here, so that the payer's name
+ * and e-mail, and fields that the provider may add, are left out; `reason` is masked, as it may repeat them.
  */
 export function toTransaction(wire: WireTransaction): Transaction {
   return {
@@ -283,7 +284,7 @@ export function toTransaction(wire: WireTransaction): Transaction {
   };
 }
 
-/** For which payment a transaction was made. */
+/** Finds the payment that a transaction was made for. */
 function namesIn({ externalId, userId }: Pick<WireTransaction, 'externalId' | 'userId'>) {
   return { externalId, userId: userId && paymentIdOf(userId) };
 }

@@ -5,19 +5,19 @@ import { type BodyHeaders, decoded, parseJson, textOf } from './body.js';
 import { pathSegment } from './calls.js';
 import { paymentIdOf } from './requests.js';
 
-/** A hint: what a notification says of one transaction. It names that or the payment at least, and proves nothing. */
+/** One transaction in a notification. It names the transaction or the payment, and proves nothing. */
 export interface HintedTransaction {
   readonly transId?: TransId | undefined;
   readonly status?: ProviderStatus | undefined;
   /** The payment that it is for, by its externalId or its userId. */
   readonly paymentId?: PaymentId | undefined;
-  /** As it was sent: another system's, if it is no payment's id. */
+  /** The identifier as it was sent: another system's, if it isn't a payment's id. */
   readonly externalId?: string | undefined;
 }
 
 /** A notification as it was read. */
 export interface Notification {
-  /** None when it couldn't be made out what it is about. */
+  /** The transactions; empty when no subject could be made out. */
   readonly hints: readonly HintedTransaction[];
   readonly text: string;
 }
@@ -25,13 +25,14 @@ export interface Notification {
 /** Transactions that one notification may be about. */
 const MAX_HINTS = 100;
 
-/** Objects and lists within each other that are looked through. */
+/** Deepest nesting of objects and lists that is searched. */
 const MAX_DEPTH = 16;
 
 /**
- * Reads a notification of the provider. Its documentation doesn't show the layout, so a transaction is taken wherever
- * it can be found: alone, in a list, wrapped in other objects, as JSON within a string, or in the fields of a form. As
- * it proves nothing, nothing is lost by a liberal reading, and a payment that isn't told has to wait for its next poll.
+ * Reads a notification of the provider. Its documentation doesn't show the layout, so a transaction is accepted
+ * wherever it is found: alone, in a list, wrapped in other objects, as JSON within a string, or in the fields of a
+ * form. A liberal reading does no harm, as a notification proves nothing; a payment that misses one has to wait for its
+ * next poll.
  *
  * @param maxBytes that it may have once it is decompressed
  */
@@ -47,7 +48,7 @@ export async function readNotification(
   return { hints: distinct(found.length > 0 ? found : hintsInText(text)), text };
 }
 
-/** Reads the hints in the query of the address that a notification was sent to. */
+/** The query of the address that a notification was sent to, which may hold its content. */
 export function readQuery(address: string): readonly HintedTransaction[] {
   return hintsIn(fieldsByObject(new URL(address, 'http://localhost').searchParams), {}, 0);
 }
@@ -65,15 +66,12 @@ async function fieldsOfForm(content: Uint8Array, text: string, { contentType = '
   return /^[\w.[\]%-]+=/.test(text) ? fieldsByObject(new URLSearchParams(text)) : undefined;
 }
 
-/** A part of a form may be a file. */
+/** A file in a form counts as text. */
 async function withText([name, value]: [string, string | File]): Promise<[string, string]> {
   return [name, typeof value === 'string' ? value : await value.text()];
 }
 
-/**
- * The fields of a form, those of each object together: `a[0][id]` and `a[1][id]` are two objects', and so is a field
- * that comes again.
- */
+/** The fields of a form, by object: `a[0][id]` and `a[1][id]` belong to two objects, and so does a repeated field. */
 function fieldsByObject(fields: Iterable<readonly [string, string]>): Record<string, string>[] {
   const objects = new Map<string, Record<string, string>[]>();
   for (const [name, value] of fields) {
@@ -99,7 +97,7 @@ function hintsIn(value: unknown, outer: HintedTransaction, depth: number): Hinte
   return inner.length === 0 && own.paymentId !== undefined ? [around] : inner;
 }
 
-/** The fields that say which transaction an object is, however their names are written: `trans_id`, `data[transId]`. */
+/** Names of the fields that identify a transaction, in any spelling: `trans_id`, `data[transId]`. */
 function fieldsOf(object: object): HintedTransaction {
   const fields = new Map<string, string>();
   for (const [name, value] of Object.entries(object)) {
@@ -131,9 +129,9 @@ function toStatus(text: string | undefined): ProviderStatus | undefined {
   return PROVIDER_STATUSES.find((status) => status === upper);
 }
 
-/** Ids that {@link derivePaymentId} makes, anywhere in a text: of JSON that is cut off, XML, or whatever else it is. */
+/** Matches ids that {@link derivePaymentId} makes, anywhere in a text: in truncated JSON, XML, or anything else. */
 const MENTIONED = /\b(?:col|pay)_[0-9a-f]{32}(?![0-9a-f])/g;
-/** A transaction's id behind its name, in such a text. */
+/** Matches a transaction's id behind its name, in such a text. */
 const TRANSACTION =
   /\btrans(?:action)?[_-]?id\b["'\s]{0,3}[:=>](?:["'\s]{0,3}|<!\[CDATA\[)([\w.-]{1,200})(?=["'<\s,;&}\]])/gi;
 

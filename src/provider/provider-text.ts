@@ -26,14 +26,13 @@ const BETWEEN_DIGITS = '[\\s\\p{Pd}.()]{0,3}';
 /** Dates as the provider writes them, which would otherwise count as a number of 8 digits. */
 const DATE = '(?<!\\d)(?:19|20)\\d\\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])(?![-\\d])';
 
-/** A date, or 8 digits or more, which may be a phone number. */
+/** Matches a date, or 8 digits or more, which may be a phone number. */
 const DATE_OR_PHONE = new RegExp(`(${DATE})|\\+?\\p{Nd}(?:${BETWEEN_DIGITS}\\p{Nd}){7,}`, 'gu');
 
 /**
- * The provider's text, made safe to show and to keep: one line, at most {@link MAX_PROVIDER_TEXT} characters, without
- * e-mail addresses, without numbers of 8 digits or more that may be phone numbers, and without the confidential
- * parts of the request, however the provider writes them. Names of people that were not in the request aren't
- * recognized.
+ * Makes the provider's text safe to show and to keep: one line, at most {@link MAX_PROVIDER_TEXT} characters, without
+ * e-mail addresses, without numbers of 8 digits or more that may be phone numbers, and without the confidential parts
+ * of the request, however the provider writes them. Names of people that were not in the request aren't recognized.
  *
  * @param confidential the confidential parts of the request; credentials and phone numbers shorter than 6 characters,
  *   and names shorter than 3 letters, are not masked
@@ -83,8 +82,8 @@ function namePatterns(name = ''): RegExp[] {
 }
 
 /**
- * To decompose a text takes as long as its runs of marks are, squared: no writing has longer ones (Unicode's
- * stream-safe format).
+ * Longest run of marks, by Unicode's stream-safe format: decomposing a text takes time that grows with the square of
+ * its runs.
  */
 const LONG_RUN_OF_MARKS = /(\p{M}{30})\p{M}+/gu;
 

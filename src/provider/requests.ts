@@ -22,8 +22,8 @@ export function toPayout(order: PayoutOrder): PayoutRequest {
 const DIRECT = '_direct';
 
 /**
- * The userId of a payment's requests. A direct payment has one beside its id: a link may have been asked for with the
- * same Idempotency-Key before, which no payment was started with, and must not be taken for what came of a request to a
+ * The userId of a payment's requests. A direct payment has another than its id: the same Idempotency-Key may have
+ * requested a link before without starting a payment, and that link must not be taken for the result of a request to a
  * phone.
  */
 export function userIdOf(paymentId: string, isDirect: boolean): string {

@@ -40,11 +40,11 @@ export const phoneMediumSchema = z.enum(PHONE_MEDIUMS);
 export const statusSchema = z.enum(PROVIDER_STATUSES);
 /** Refuses only text that is no e-mail address at all: the interface says no more than "email format". */
 const emailSchema = z.string().refine((text) => readEmail(text) !== undefined, 'must be an e-mail address');
-/** The longest address that is taken, in characters: browsers and messages take no longer ones. */
+/** Longest e-mail address, in characters: browsers and messages accept no longer ones. */
 const MAX_ADDRESS = 8_000;
 /**
- * Addresses that people are sent to: only http and https. Parsing a long host of marks takes seconds, so the length is
- * looked at first.
+ * Addresses that people are sent to: only http and https. The length is checked first, as parsing a long host of marks
+ * takes seconds.
  */
 const webAddressSchema = z
   .string()
@@ -128,12 +128,12 @@ function asText(value: unknown): unknown {
   return typeof value === 'string' || typeof value === 'number' ? String(value).trim().toWellFormed() : value;
 }
 
-/** A whole number, which may be sent as text, or with a fraction of nothing. */
+/** A whole number, which may be sent as text, or with a zero fraction. */
 function asNumber(value: unknown): unknown {
   return typeof value === 'string' && /^\s*-?\d{1,15}(?:\.0+)?\s*$/.test(value) ? Number(value) : value;
 }
 
-/** One of a few words, in whatever letters. */
+/** One of a few words, in upper or lower case. */
 const oneOf = <const Word extends string>(words: readonly Word[]) =>
   z.preprocess((value) => {
     const given = typeof value === 'string' ? value.trim().replaceAll('_', ' ').toLowerCase() : undefined;
@@ -142,13 +142,13 @@ const oneOf = <const Word extends string>(words: readonly Word[]) =>
 
 const wholeNumber = z.preprocess(asNumber, z.int());
 
-/** Longer references aren't kept: they would stand in the history of each payment. */
+/** Longest reference that is kept: each is part of a payment's history. */
 const referenceSchema = z.preprocess(asText, z.string().max(200));
 
 /** A field that decides nothing: an unknown value must not make the rest unreadable. */
 const incidental = <Schema extends z.ZodType>(schema: Schema) => optional(schema).catch(undefined);
 
-/** An identifier from the request, where none is longer. An empty one counts as left out. */
+/** An identifier from the request, none of which is longer. An empty one counts as left out. */
 const identifying = optional(z.preprocess(asText, z.string())).transform(
   (value) => value?.slice(0, 200).toWellFormed() || undefined,
 );

@@ -21,8 +21,8 @@ import { toPayment } from './to-payment.js';
 const LINE = 50;
 
 /**
- * Markdown for the Web UI (2.42), which makes a frame as high as the text would be if no line wrapped, and cuts off the
- * rest: that is then nothing but empty lines at its end.
+ * Markdown for the Web UI (2.42), whose frame is as high as the text would be if no line wrapped, and cuts off the
+ * rest: empty lines at the end are then all that is lost.
  */
 export function markdown(lines: readonly string[]): string {
   const wraps = lines.reduce((sum, line) => sum + Math.floor(line.length / LINE), 0);
@@ -84,8 +84,8 @@ function toDo(state: PaymentState, { number, proposed }: Review, desk: string | 
 }
 
 /**
- * Tells what an operator can do about a payment that waits for nobody. One that isn't sent yet gives nothing to ask the
- * provider.
+ * Tells what an operator can do about a payment that waits for nobody. For one that isn't sent yet, there is nothing to
+ * ask the provider.
  */
 function canBeDone(payment: PaymentState, desk: string | undefined): string | undefined {
   const { phase, order } = payment;
@@ -99,7 +99,7 @@ function canBeDone(payment: PaymentState, desk: string | undefined): string | un
 }
 
 /**
- * Tells until when an open question is waited for before the payment goes on without its answer, or a person is asked.
+ * Tells how long an open question is waited for before the payment goes on without its answer, or a person is asked.
  */
 function graceOf(state: PaymentState, inquiry: Inquiry | undefined): string | undefined {
   switch (inquiry?.kind) {
@@ -136,8 +136,8 @@ function describeWait(state: PaymentState, { cause, unsent, until }: Waiting, de
 }
 
 /**
- * Describes the payment's own transaction, with the provider's last word on it. CREATED may be from before any: a
- * payment that is opened again begins with it.
+ * Describes the payment's own transaction, with the provider's last status. CREATED may be a guess: a payment that is
+ * opened again begins with it.
  */
 function describeTransaction(state: PaymentState): string | undefined {
   const followed = followedBy(inquiryOf(state.phase));

@@ -99,7 +99,7 @@ function isRefused({ replies }: Taken, { request }: RequestEvent): boolean {
   return replies.some((reply) => reply.kind === 'refused' && reply.request === request);
 }
 
-/** Which transaction it was, unless it was the payment's. */
+/** Names the transaction, unless it is the payment's. */
 function about(payment: PaymentState, transId: TransId): { readonly other?: true; readonly transId?: TransId } {
   return transId === transIdOf(payment) ? {} : { other: true, transId };
 }
@@ -205,20 +205,20 @@ function changesIn(taken: Taken): readonly Occurrence[] {
   return changes;
 }
 
-/** Who has had the link ended or the payment withdrawn, if this step is that request's doing. */
+/** Names the actor who had the link ended or the payment withdrawn, if this step carries out that request. */
 function enderIn(taken: Taken): Asker | undefined {
   const { event } = taken;
   return event.kind === 'expire' && !isRefused(taken, event) ? askerOf(event.by) : undefined;
 }
 
-/** Who has made the decision that this step has carried out. */
+/** Names the operator of the decision that this step has carried out. */
 function deciderIn({ resolved: before }: PaymentState, { resolved }: PaymentState) {
   if (resolved === undefined || resolved === before) return undefined;
   const { by, approval } = resolved;
   return { source: 'operator', by, ...(approval && { approvedBy: approval.by }) } as const;
 }
 
-/** Tells what has become of operators' decisions: who has decided what. */
+/** Tells what became of operators' decisions, and who made them. */
 export function decisionsIn(before: PaymentState, after: PaymentState): readonly DecisionOccurrence[] {
   const { resolved } = after;
   const proposals = proposalsIn(reviewOf(before), reviewOf(after));
@@ -251,7 +251,7 @@ function proposalsIn(before: Review | undefined, after: Review | undefined): rea
   return [{ type: 'decision_rejected', review, action: decision.action, proposedBy, by: rejected.by }];
 }
 
-/** Whether a review has another number only because a decision on it was proposed or rejected. */
+/** Reports whether a review has a new number only because a decision on it was proposed or rejected. */
 function isDecisionAlone(before: PaymentState, after: PaymentState): boolean {
   const review = reviewOf(before);
   return review !== undefined && proposalsIn(review, reviewOf(after)).length > 0;

@@ -5,33 +5,33 @@ import type { SendCause, Unsent } from '../words/phase.js';
 import type { ProviderStatus } from '../words/transaction.js';
 
 /**
- * What has happened to a payment, oldest first; its creation isn't repeated here. It is kept beside the payment's
- * state: nothing is ever decided by it. It holds no personal data.
+ * The events of a payment, oldest first, without its creation. It is kept beside the payment's state: nothing is ever
+ * decided by it. It holds no personal data.
  */
 export interface Timeline {
   readonly entries: readonly TimelineEntry[];
-  /** How many entries were dropped after the first {@link FIRST_KEPT}. */
+  /** Number of entries dropped after the first {@link FIRST_KEPT}. */
   readonly omitted?: number | undefined;
 }
 
 /** Times in ms since the epoch. */
 export type TimelineEntry = Occurrence & {
   readonly at: number;
-  /** How often it has happened, unless once, and when the last time. */
+  /** Number of times that it has happened, unless once, and the time of the last. */
   readonly count?: number | undefined;
   readonly lastAt?: number | undefined;
 };
 
-/** Whose doing a change was. `temporal`: somebody asked for it with Temporal's own tools, and isn't named. */
+/** Origin of a change. `temporal`: somebody asked for it with Temporal's own tools, and isn't named. */
 export type ChangeSource = Asker['source'] | 'provider' | 'timer' | 'system';
 
-/** Who has asked for something. `by`: the name of the API key. */
+/** The actor of a request. `by`: the name of the API key. */
 export interface Asker {
   readonly source: 'merchant' | 'operator' | 'temporal';
   readonly by?: string | undefined;
 }
 
-/** Why the provider gave no answer to a question. */
+/** Reason why the provider gave no answer to a question. */
 export type ExpiryWord = 'expired' | 'already_expired' | 'refused' | 'may_be_given' | NoAnswerWord;
 
 export type NoAnswerWord = 'throttled' | 'not_asked' | 'credentials_refused' | 'unavailable';
@@ -109,7 +109,7 @@ export type Occurrence =
       readonly approvedBy?: string | undefined;
       readonly status: Exclude<PaymentStatus, 'REVIEW'>;
       readonly final?: true | undefined;
-      /** What has moved, where that isn't what was ordered; XAF. */
+      /** The amount that moved, when it differs from the order's; XAF. */
       readonly amountPaid?: number | undefined;
       readonly reason?: string | undefined;
       readonly failureCode?: FailureCode | undefined;

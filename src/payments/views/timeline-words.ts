@@ -6,12 +6,12 @@ export type ShownOccurrence =
   | { readonly type: 'created'; readonly status: 'CREATED' }
   | Exclude<Occurrence, { readonly type: 'review_opened' }>
   | (Extract<Occurrence, { readonly type: 'review_opened' }> & { readonly status?: 'REVIEW' })
-  /** So many entries are left out here. */
+  /** A number of entries is left out here. */
   | { readonly type: 'omitted'; readonly entries: number }
   /** Its workflow was stopped by hand. */
   | { readonly type: 'stopped'; readonly status?: 'REVIEW' };
 
-/** Where it is known from. `notification`: it came in the provider's name, and proves nothing. */
+/** Source of an event. `notification`: it came in the provider's name, and proves nothing. */
 export type EventSource = ChangeSource | 'notification';
 
 export function sourceOf(occurrence: ShownOccurrence): EventSource {
@@ -133,7 +133,7 @@ function askedWords(occurrence: Extract<Occurrence, { type: 'asked' }>): string 
     : `The provider said that ${what} is ${answer}.`;
 }
 
-/** Names who has asked for something. A merchant reads no operator's name. */
+/** Names the actor of a request. Merchants see no operator's name. */
 function whoIn({ source, by }: { readonly source: ChangeSource; readonly by?: string | undefined }): string {
   switch (source) {
     case 'merchant':

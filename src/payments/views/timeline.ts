@@ -7,8 +7,8 @@ export const MAX_ENTRIES = 100;
 export const FIRST_KEPT = 20;
 
 /**
- * Adds what one step of the payment machine has brought. What has happened before in the same way since the last
- * milestone is counted there, so that a link that is polled for a day takes a line and not a page.
+ * Adds the entries of one step of the payment machine. A repetition since the last milestone only raises a count, so
+ * that a link that is polled for a day takes a line and not a page.
  *
  * @param now ms since the epoch
  */
@@ -32,7 +32,8 @@ function withOccurrence({ entries, omitted }: Timeline, given: Occurrence, now: 
 }
 
 /**
- * Other transactions that are named. Anybody may send notifications, each of another one, and each would be an entry.
+ * Largest number of other transactions that are named. Anybody may send notifications, each about another transaction,
+ * and each would be an entry.
  */
 const MAX_NAMED = 5;
 
@@ -51,7 +52,7 @@ function isOfOther(
   return (occurrence.type === 'asked' || occurrence.type === 'provider_notification') && occurrence.other === true;
 }
 
-/** Whether an entry is told each time; after it, the same as before is worth another line. */
+/** Reports whether an entry is told each time; after it, a repetition of an earlier entry is worth another line. */
 function isMilestone(occurrence: Occurrence): boolean {
   switch (occurrence.type) {
     case 'accepted':

@@ -113,13 +113,13 @@ function toRejected({ proposed, by, why, at }: Rejected): RejectedDecision {
   return { action: decision.action, transId: matchedTransId(decision), proposedBy, by, why, at: isoTime(at) };
 }
 
-/** Returns what has moved, as far as the provider has said; XAF. */
+/** Returns the amount that moved, if the provider has given it; XAF. */
 export function amountPaidOf(state: PaymentState): number | undefined {
   return statusOf(state) === 'SUCCESSFUL' ? state.facts.amountPaid : undefined;
 }
 
 /**
- * Returns what has moved less what is left of it; XAF. Unknown for a transaction that differs from the order and whose
+ * Returns the amount that moved, less `revenue`; XAF. Unknown for a transaction that differs from the order and whose
  * amount isn't known.
  */
 function feeOf(state: PaymentState): number | undefined {

@@ -1,6 +1,6 @@
 import type { TransId } from './payment-id.js';
 
-/** What an operator can decide on a payment under review. */
+/** An operator's decision on a payment under review. */
 export type Decision =
   /** Send it to the provider once more: there is no transaction for it. */
   | { readonly action: 'resend' }
@@ -12,7 +12,7 @@ export type Decision =
 /** The actions of decisions. */
 export const DECISION_ACTIONS = ['resend', 'fail', 'match'] as const satisfies readonly Decision['action'][];
 
-/** What can stand against a decision, and be overruled by an operator who knows more than Sanaga can see. */
+/** Objections to a decision. An operator who knows more than Sanaga can see may overrule them. */
 export const OBJECTIONS = [
   /** The provider may list a transaction late: an hour by default has to pass after the last request. */
   'too_early',
@@ -30,26 +30,26 @@ export const OBJECTIONS = [
 
 export type Objection = (typeof OBJECTIONS)[number];
 
-/** What a decision overrules: nothing, the objections that are named, or whatever comes up. */
+/** Objections that a decision overrules: none, the named ones, or any that arise. */
 export type Force = boolean | readonly Objection[];
 
-/** Whether a decision is carried out over an objection. */
+/** Reports whether a decision is carried out over an objection. */
 export function overrules(force: Force, objection: Objection): boolean {
   return typeof force === 'boolean' ? force : force.includes(objection);
 }
 
-/** Whether a decision overrules anything. */
+/** Reports whether a decision overrules anything. */
 export function isForced(force: Force): boolean {
   return typeof force === 'boolean' ? force : force.length > 0;
 }
 
-/** Whether one decision overrules all that another does. */
+/** Reports whether one decision overrules all that another does. */
 export function overrulesAllOf(force: Force, other: Force): boolean {
   if (other === true) return force === true;
   return other === false || other.every((objection) => overrules(force, objection));
 }
 
-/** Returns what overrules all that either does. A list has each objection once, in one order. */
+/** Returns the objections that either overrules. A list has each objection once, in a fixed order. */
 export function allOf(one: Force, other: Force): Force {
   if (one === true || other === true) return true;
   return OBJECTIONS.filter((objection) => overrules(one, objection) || overrules(other, objection));
@@ -86,7 +86,7 @@ export interface Proposal extends Resolution {
 
 /** Voids the decision that waits for a second person, or takes back a `resend` that waits to be sent. */
 export interface Rejection {
-  /** The number of the review that it was made on. */
+  /** The number of the review that it was made in. */
   readonly review: number;
   /** The name of the operator's API key: that of the decision itself, if it is withdrawn. */
   readonly by: string;

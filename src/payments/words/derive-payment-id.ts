@@ -5,8 +5,8 @@ import { PAYMENT_ID_PREFIX, type PaymentId, type PaymentKind } from './payment-i
 const ID_BYTES = 16;
 
 /**
- * Derives the payment id of an owner's Idempotency-Key, so that a repeated request finds the payment that the first one
- * started. Length-prefixed, so that no two pairs of owner and key run together.
+ * Derives the payment id from a merchant's Idempotency-Key, so that a repeated request finds the payment that the first
+ * one started. Lengths are prefixed, so that no two pairs of merchant and key run together.
  *
  * @param owner name of the API key that asks, so that two merchants' equal keys never meet
  */
@@ -15,7 +15,7 @@ export function derivePaymentId(kind: PaymentKind, owner: string, idempotencyKey
   return withPrefix(kind, digest.subarray(0, ID_BYTES));
 }
 
-/** Makes a payment id for a request without an Idempotency-Key: no repetition of it will find the same payment. */
+/** Makes a payment id for a request without an Idempotency-Key: repeating the request doesn't find the same payment. */
 export function randomPaymentId(kind: PaymentKind): PaymentId {
   return withPrefix(kind, randomBytes(ID_BYTES));
 }

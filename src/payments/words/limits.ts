@@ -15,7 +15,7 @@ const numbers = new Intl.NumberFormat('en');
 /** Formats an amount for people, such as `5,000 XAF`. */
 export const xaf = (amount: number) => `${numbers.format(amount)} ${CURRENCY}`;
 
-/** Formats what has moved or is to move and, where that differs, what was ordered. */
+/** Formats the amount that moved or is to move and, where it differs, the one that was ordered. */
 export function amountOf({ amount, amountPaid = amount }: Amounts): string {
   return amountPaid === amount ? xaf(amount) : `${xaf(amountPaid)} (ordered: ${xaf(amount)})`;
 }
@@ -25,7 +25,7 @@ interface Amounts {
   readonly amountPaid?: number | undefined;
 }
 
-/** How long a payment link can be paid, in ms: 24 hours from its creation. */
+/** Lifetime of a payment link, in ms: 24 hours from its creation. */
 export const PROVIDER_LINK_LIFETIME_MS = DAY_MS;
 
 /** Status look-ups that the provider answers for one transaction within {@link STATUS_WINDOW_MS}. */
@@ -34,7 +34,7 @@ export const STATUS_CALLS_PER_WINDOW = 6;
 /** The width of the provider's window for status look-ups, in ms: one minute. */
 export const STATUS_WINDOW_MS = 60 * 1000;
 
-/** Shape of `userId` and `externalId` as the provider takes them; payment ids keep to it too. */
+/** Pattern of `userId` and `externalId` at the provider; payment ids match it, too. */
 export const IDENTIFIER_PATTERN = /^[a-zA-Z0-9\-_]{1,100}$/;
 
 /** Characters of a transaction's id. The interface gives no maximum; this is far longer than any that was seen. */

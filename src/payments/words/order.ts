@@ -52,43 +52,41 @@ export function serviceOf({ kind }: Pick<PaymentOrder, 'kind'>): Service {
 }
 
 /**
- * Whether the provider will never move a transaction on from this status. A link's payer may try again after FAILED,
- * so a link ends as SUCCESSFUL or EXPIRED; a direct payment and a payout end as SUCCESSFUL or FAILED.
+ * Reports whether the provider will never move a transaction on from this status. A link's payer may try again after
+ * FAILED, so a link ends as SUCCESSFUL or EXPIRED; a direct payment and a payout end as SUCCESSFUL or FAILED.
  */
 export function isFinal(order: Pick<PaymentOrder, 'kind'>, status: ProviderStatus): boolean {
   if (status === 'SUCCESSFUL') return true;
   return order.kind === 'link' ? status === 'EXPIRED' : status === 'FAILED';
 }
 
-/** What to do when a money-moving POST was ambiguous and no transaction is found: ask a person, or send once more. */
+/** Policy for an ambiguous money-moving POST without a transaction to be found: ask a person, or send once more. */
 export type AmbiguousPolicy = 'review' | 'resend';
 
-/**
- * The settings that a payment lives by, fixed when it starts, so that a change of settings never changes a running one.
- */
+/** The settings of a payment, fixed when it starts, so that a change of settings never changes a running one. */
 export interface PaymentTerms {
-  /** ms until a link is expired when the order names no time of its own. */
+  /** Lifetime of a link in ms, when the order has none. */
   readonly linkLifetimeMs: number;
-  /** ms of quiet before the first poll. */
+  /** Pause before the first poll, in ms. */
   readonly pollFirstMs: number;
-  /** ms: the longest pause between two polls. */
+  /** Longest pause between two polls, in ms. */
   readonly pollMaxMs: number;
-  /** ms for which a transaction is looked for after an ambiguous POST. */
+  /** Time to look for a transaction after an ambiguous POST, in ms. */
   readonly ambiguousGraceMs: number;
   readonly ambiguousPolicy: AmbiguousPolicy;
-  /** ms that must have passed since the last send before a person may have it sent again or call it FAILED. */
+  /** Time since the last send before a person may have it sent again or call it FAILED, in ms. */
   readonly resolveAfterMs: number;
-  /** ms for which a payment may wait to be sent at all, while the provider refuses our credentials. */
+  /** Longest wait of a payment to be sent, while the provider refuses our credentials, in ms. */
   readonly sendByMs: number;
-  /** ms that one call to the provider may take. */
+  /** Time limit of one call to the provider, in ms. */
   readonly providerTimeoutMs: number;
-  /** XAF: a decision on a payout of more takes two people. Absent: on none. */
+  /** A decision on a payout of more than this takes two people; XAF. Absent: none does. */
   readonly secondPersonAbove?: number | undefined;
   /** The desk's base address, for the link to the payment there in Temporal's Web UI. Absent: no link. */
   readonly deskUrl?: string | undefined;
 }
 
-/** Which of the merchant's two provider services a kind of payment goes through. */
+/** The one of the merchant's two provider services that a kind of payment goes through. */
 export type Service = PaymentKind;
 
 export const SERVICES = PAYMENT_KINDS;

@@ -2,7 +2,7 @@ import type { TransId } from './payment-id.js';
 import type { SearchedTransaction, Transaction } from './transaction.js';
 
 /**
- * How an initiating POST (initiate-pay, direct-pay, payout) ended, as far as anyone can know.
+ * Outcome of an initiating POST (initiate-pay, direct-pay, payout), as far as anyone can know.
  *
  * - `accepted`: the provider answered 200 with a transaction.
  * - `rejected`: the provider refused it (4xx with its message): no money will move.
@@ -34,13 +34,13 @@ export type InitiationOutcome =
       readonly shown?: readonly Transaction[] | undefined;
     };
 
-/** Why a question to the provider got no answer. Asking again does no harm. */
+/** Reason why a question to the provider got no answer. Asking again does no harm. */
 export type NoAnswer =
   | { readonly kind: 'unauthorized'; readonly message: string; readonly statusCode: number }
   | {
       readonly kind: 'throttled';
       readonly retryAfterMs?: number | undefined;
-      /** The provider wasn't asked: it has been asked as often as it may be. */
+      /** The provider wasn't asked: the limit of questions is reached. */
       readonly isOurs?: true | undefined;
     }
   | { readonly kind: 'unavailable'; readonly reason: string };
@@ -63,9 +63,9 @@ type Listing<Listed> =
   | NoAnswer;
 
 /**
- * What `POST /expire-pay` said. `alreadyExpired` counts as done; the status then decides. `mayBeGiven`: the provider
- * wasn't asked to expire what was taken for a link that nobody was given, because an earlier run, of which this one
- * knows nothing, may have given it to the merchant.
+ * The provider's answer to `POST /expire-pay`. `alreadyExpired` counts as done; the status then decides. `mayBeGiven`:
+ * the provider wasn't asked to expire a link that seemed given to nobody, because an earlier run that this one doesn't
+ * know of may have given it to the merchant.
  */
 export type ExpiryAnswer =
   | { readonly kind: 'expired'; readonly transaction: Transaction }

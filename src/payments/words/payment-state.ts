@@ -8,9 +8,9 @@ import { followedBy, inquiryOf, type Phase, type Review, type TransactionMention
 import type { Medium, ProviderStatus } from './transaction.js';
 
 /**
- * All that is known of a payment: plain data, so that a workflow can carry it from one run to the next. What may happen
- * next follows from its phase alone; the regions beside it (claims, notifications, the status budget) never end or
- * decide it. All times are ms since the epoch.
+ * All that is known of a payment: plain data, so that a workflow can carry it from one run to the next. The phase alone
+ * decides what may happen next; the regions beside it (claims, notifications, the status budget) never end or decide
+ * it. All times are ms since the epoch.
  */
 export interface PaymentState {
   readonly order: PaymentOrder;
@@ -25,7 +25,7 @@ export interface PaymentState {
   /** The decision that ended the last review. */
   readonly resolved?: Resolved | undefined;
   /**
-   * How the transaction differs from the order, in the words that an operator has insisted to take or to fail it by.
+   * The transaction's difference from the order, in the words in which an operator insisted on accepting or failing it.
    */
   readonly acceptedDifference?: string | undefined;
   /** Differences from the order that the provider has shown, the latest of each transaction. */
@@ -36,7 +36,7 @@ export interface PaymentState {
   /** Further transactions that the provider has confirmed for this payment, beside the one that it goes by. */
   readonly others: readonly OtherTransaction[];
   readonly recentQuestions: RecentQuestions;
-  /** The provider has asked us to keep quiet until then. */
+  /** The provider has asked for no requests until then (`Retry-After`); ms since the epoch. */
   readonly quietUntil?: number | undefined;
   /** The merchant's notifications, delivered or due, oldest first. */
   readonly notifications: readonly PaymentNotification[];
@@ -49,14 +49,14 @@ export interface PaymentState {
 /** The provider's word on the transaction, besides its status. */
 export interface Facts {
   readonly link?: { readonly url: string; readonly transId: TransId } | undefined;
-  /** When the link ends, as shown to the merchant; ms since the epoch. */
+  /** The end of the link, as shown to the merchant; ms since the epoch. */
   readonly expiresAt?: number | undefined;
   readonly medium?: Medium | undefined;
   /** The amount of the SUCCESSFUL transaction; XAF. */
   readonly amountPaid?: number | undefined;
   /** XAF */
   readonly revenue?: number | undefined;
-  /** Why the last attempt to pay failed. */
+  /** The reason why the last attempt to pay failed. */
   readonly reason?: string | undefined;
   readonly financialTransId?: string | undefined;
 }
@@ -64,9 +64,9 @@ export interface Facts {
 /** Requests that the provider took, or may have taken. */
 export interface Sends {
   readonly count: number;
-  /** When the latest was answered, one that the provider throttled included. */
+  /** Time of the latest answer, including one that the provider throttled. */
   readonly lastAt?: number | undefined;
-  /** The policy allows no resend any more: it has made its one, or an operator has decided on one. */
+  /** The policy allows no further resend: it has made its one, or an operator has decided on one. */
   readonly policySpent: boolean;
   /**
    * The provider may have accepted the payment twice: it was sent again after an ambiguous request, called FAILED by a
@@ -81,13 +81,13 @@ export interface Sends {
 /** Transactions that hints named and that the provider hasn't explained yet. */
 export interface Claims {
   readonly open: readonly Claim[];
-  /** When the next question about one of them may be asked. */
+  /** Earliest time of the next question about one of them. */
   readonly notBefore: number;
-  /** The latest that the provider gave no answer about, however often it was asked. */
+  /** The latest about which the provider gave no answer, despite repeated questions. */
   readonly unconfirmed: readonly TransId[];
   /**
-   * A hint says that the payment has a transaction, and not which: until the provider shows one, or a person
-   * decides.
+   * A notification says that the payment has a transaction, but not which one. Set until the provider shows one, or a
+   * person decides.
    */
   readonly isNamed?: true | undefined;
   /** Hints that called a transaction SUCCESSFUL before the provider did. */
@@ -97,9 +97,9 @@ export interface Claims {
 /** A hint that has called a transaction SUCCESSFUL. */
 export interface PaidClaim {
   readonly transId: TransId;
-  /** When it came; another counts once this one can't be confirmed any more. ms since the epoch. */
+  /** Time of the notification, in ms since the epoch. Another counts once this one can't be confirmed any more. */
   readonly at: number;
-  /** How many have counted. */
+  /** Number of notifications that counted. */
   readonly times: number;
 }
 
@@ -112,7 +112,7 @@ export interface Claim {
   readonly unknown: number;
 }
 
-/** A transaction as the provider has shown it; `wasPaid`: as SUCCESSFUL once, whatever it has said since. */
+/** A transaction as the provider has shown it. `wasPaid`: it was SUCCESSFUL once, whatever came after. */
 export interface ShownTransaction {
   readonly transId: TransId;
   readonly status: ProviderStatus;
@@ -132,19 +132,19 @@ export interface OtherTransaction {
   readonly transId: TransId;
   readonly status: ProviderStatus;
   /**
-   * What the latest decision that has left it took it for. The merchant may have been given the address of a link that
+   * Status that the latest decision to leave it assumed. The merchant may have been given the address of a link that
    * was left.
    */
   readonly decidedAs?: ProviderStatus | undefined;
 }
 
-/** Something asked of a payment that is answered later; `request` is its caller's number. */
+/** A request to a payment that is answered later; `request` is its caller's number. */
 export interface PendingRequest {
   readonly request: number;
   readonly for: 'poll' | 'closing' | 'check';
 }
 
-/** Opens a payment of which nothing was sent yet. */
+/** Opens a payment that has sent nothing yet. */
 export function openPayment(order: PaymentOrder, terms: PaymentTerms, now: number): PaymentState {
   return {
     order,
@@ -184,7 +184,7 @@ export function statusOf({ phase }: Pick<PaymentState, 'phase'>): PaymentStatus 
   }
 }
 
-/** Whether nothing but a contradiction of the provider's would change the status any more. */
+/** Reports whether only a contradiction by the provider could still change the status. */
 export function isFinalPayment({ phase }: Pick<PaymentState, 'phase'>): boolean {
   return phase.kind === 'ended';
 }
@@ -217,14 +217,16 @@ export function otherAmountOf({ differences }: PaymentState, transId: TransId | 
   return differences?.find((one) => one.transId === transId)?.amount;
 }
 
-/** Whether it is the transaction that the payment goes by, or a further one that the provider has shown for it. */
+/**
+ * Reports whether it is the transaction that the payment goes by, or another one that the provider has shown for it.
+ */
 export function isKnownTransaction(payment: Pick<PaymentState, 'phase' | 'others'>, transId: TransId): boolean {
   return transId === transIdOf(payment) || payment.others.some((other) => other.transId === transId);
 }
 
 /**
- * Lists the transactions that hints name and that the provider hasn't explained. While there is any, nothing is
- * sent again, and nothing final is told but what the provider says itself or a person decides over it.
+ * Lists the transactions that notifications name and that the provider hasn't explained. While there is any, nothing is
+ * sent again, and the merchant is told nothing final unless the provider says it or a person decides.
  */
 export function namedIn({ claims }: Pick<PaymentState, 'claims'>): readonly TransactionMention[] {
   const { open, unconfirmed, isNamed } = claims;
@@ -237,7 +239,7 @@ export function reviewOf({ phase }: Pick<PaymentState, 'phase'>): Review | undef
   return phase.kind === 'review' ? phase : undefined;
 }
 
-/** Returns from when on `resend` and `fail` are taken without being forced. */
+/** Returns the time from which `resend` and `fail` are accepted without force. */
 export function decideFrom({ sends, terms, createdAt }: PaymentState): number {
   return (sends.lastAt ?? createdAt) + terms.resolveAfterMs;
 }

@@ -4,7 +4,7 @@ import type { CollectionMethod } from './order.js';
 import type { PaymentId, PaymentKind, TransId } from './payment-id.js';
 import type { Medium, ProviderStatus } from './transaction.js';
 
-/** The provider's statuses, and REVIEW: a person must look before anybody says more. */
+/** The provider's statuses, and REVIEW: a person must decide. */
 export const PAYMENT_STATUSES = ['CREATED', 'PENDING', 'SUCCESSFUL', 'FAILED', 'EXPIRED', 'REVIEW'] as const;
 export type PaymentStatus = ProviderStatus | 'REVIEW';
 
@@ -19,8 +19,8 @@ export const PAYMENT_EVENT_TYPES = [
 export type PaymentEventType = (typeof PAYMENT_EVENT_TYPES)[number];
 
 /**
- * Why a payment is FAILED or EXPIRED, for programs. The provider's interface fixes no words for why a transaction
- * failed, so none of these is guessed from its texts.
+ * Reasons for FAILED or EXPIRED, for programs. The provider's interface fixes no words for why a transaction failed, so
+ * none of these is guessed from its texts.
  */
 export const FAILURE_CODES = [
   /** The provider refused the order, and made no transaction. */
@@ -40,13 +40,13 @@ export const FAILURE_CODES = [
 ] as const;
 export type FailureCode = (typeof FAILURE_CODES)[number];
 
-/** The review that a payment is under: what a decision has to name. */
+/** The review that a payment is under; a decision has to name it. */
 export interface PaymentReview {
   /** 1 for the payment's first; it grows whenever the evidence changes. */
   readonly number: number;
-  /** Since when a person has been needed. */
+  /** Time since when a person has been needed. */
   readonly since: string;
-  /** From when on `resend` and `fail` are taken without `force`. */
+  /** Time from which `resend` and `fail` are accepted without `force`. */
   readonly decideFrom: string;
   /** A decision takes two people. */
   readonly secondPerson?: true | undefined;
@@ -56,7 +56,7 @@ export interface PaymentReview {
   readonly rejected?: RejectedDecision | undefined;
 }
 
-/** One person's decision where it takes two. Nothing has been done. */
+/** One person's decision that takes two. Nothing has been done. */
 export interface ProposedDecision {
   readonly action: Decision['action'];
   readonly transId?: TransId | undefined;
@@ -65,12 +65,12 @@ export interface ProposedDecision {
   readonly by: string;
   readonly why: string;
   readonly forced?: true | undefined;
-  /** The objections that it overrules; missing when it overrules whatever comes up. */
+  /** The objections that it overrules; missing when it overrules any. */
   readonly overruled?: readonly Objection[] | undefined;
   readonly at: string;
 }
 
-/** A decision that no second person has made: one has rejected it, or it was withdrawn. */
+/** A decision that no second person has confirmed: somebody rejected it, or it was withdrawn. */
 export interface RejectedDecision {
   readonly action: Decision['action'];
   readonly transId?: TransId | undefined;
@@ -85,18 +85,18 @@ export interface RejectedDecision {
 export interface PaymentResolution {
   readonly action: Decision['action'];
   readonly transId?: TransId | undefined;
-  /** The review that it was made on. */
+  /** The review that it was made in. */
   readonly review: number;
   readonly by: string;
   readonly why: string;
-  /** It was made before its time, or over a hint's word, because the operator insisted. */
+  /** It was made before its time, or against a notification, because the operator insisted. */
   readonly forced?: true | undefined;
-  /** The objections that it overruled; missing when it overruled whatever came up. */
+  /** The objections that it overruled; missing when it overruled any. */
   readonly overruled?: readonly Objection[] | undefined;
   readonly at: string;
-  /** A resend that waits to be sent: nothing has left yet, and it can be taken back. */
+  /** A resend that waits to be sent: nothing has left yet, and it can be withdrawn. */
   readonly revocable?: true | undefined;
-  /** The second person, where it took two. */
+  /** The second person, if the decision took two. */
   readonly approval?: { readonly by: string; readonly why: string } | undefined;
 }
 
@@ -112,8 +112,8 @@ export interface Payment {
   /** The amount that was ordered. */
   readonly amount: number;
   /**
-   * What has moved, once the payment is SUCCESSFUL and the provider has said how much. It differs from what was ordered
-   * where an operator has matched a transaction of another amount.
+   * The amount that moved, once the payment is SUCCESSFUL and the provider has given it. It differs from the order's
+   * when an operator has matched a transaction of another amount.
    */
   readonly amountPaid?: number | undefined;
   readonly currency: typeof CURRENCY;
@@ -121,9 +121,9 @@ export interface Payment {
   readonly transId?: TransId | undefined;
   readonly medium?: Medium | undefined;
   readonly revenue?: number | undefined;
-  /** The provider's fee: what has moved less `revenue`. */
+  /** The provider's fee: the amount that moved, less `revenue`. */
   readonly fee?: number | undefined;
-  /** Why it failed or must be looked at, in words meant for the merchant. */
+  /** The reason why it failed or is under review, in words for the merchant. */
   readonly reason?: string | undefined;
   readonly failureCode?: FailureCode | undefined;
   readonly financialTransId?: string | undefined;
@@ -143,10 +143,7 @@ export interface Payment {
   readonly expiresAt?: string | undefined;
 }
 
-/**
- * What a list shows of a payment: what Temporal's index has of it and, once it is recorded, what the records know
- * besides.
- */
+/** A payment in a list: the fields of Temporal's index and, once it is recorded, those that only the records have. */
 export type PaymentSummary = IndexedSummary & RecordedSummary;
 
 /** Fields of a listed payment that only the records know. */

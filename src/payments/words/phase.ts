@@ -6,10 +6,10 @@ import type { ProviderStatus, Transaction } from './transaction.js';
 
 export type Phase = Sending | Waiting | Searching | Following | Closing | Verifying | Review | Deciding | Ended;
 
-/** On whose decision money is sent: the merchant's order, the policy for ambiguous requests, or an operator's. */
+/** The decision behind sending money: the merchant's order, the policy for ambiguous requests, or an operator's. */
 export type SendCause = 'order' | 'policy' | 'operator';
 
-/** A request of which nobody knows whether the provider took it. */
+/** A request that the provider may or may not have accepted. */
 export interface Ambiguity {
   readonly reason: string;
   /** An earlier run of the workflow may have sent it, and given its link to the merchant. */
@@ -18,9 +18,7 @@ export interface Ambiguity {
   readonly since: number;
   /** The payment's outcome, once its list shows no transaction and no hint names one. */
   readonly otherwise?: Failed | undefined;
-  /**
-   * What would be tried again, but for a hint that names a transaction. It is, once that has come to nothing.
-   */
+  /** The attempts to be continued once the transaction that a notification named has come to nothing. */
   readonly unsent?: Unsent | undefined;
 }
 
@@ -29,24 +27,26 @@ export interface Unsent {
   readonly tries: number;
   readonly reason: string;
   /**
-   * Why nothing was sent the last time: the provider refused our credentials, throttled us, could not be reached (or it
-   * hung, so that the request was held back, or no worker took it), or Temporal didn't say whether the workflow was
-   * reset.
+   * Reason why the last attempt sent nothing: the provider refused our credentials, throttled us, could not be reached
+   * (or it hung, so that the request was held back, or no worker took it), or Temporal didn't say whether the workflow
+   * was reset.
    */
   readonly hold: 'credentials' | 'throttled' | 'connection' | 'unchecked';
-  /** The provider has throttled one of them: whatever came after it, the list is read before another is made. */
+  /** The provider has throttled one of them: the list is read before the next, whatever came after it. */
   readonly wasThrottled?: true | undefined;
-  /** One of them was made by this run and surely not taken: no earlier run has sent the payment. */
+  /** This run made one of them, and it was surely not accepted: no earlier run has sent the payment. */
   readonly wasTried?: true | undefined;
-  /** When the first of them failed. */
+  /** Time of the first one's failure. */
   readonly begunAt: number;
-  /** When the first failed that was not for our credentials, or since it is for these alone. */
+  /**
+   * Time of the first failure for another reason than our credentials, or of the first since only these have failed.
+   */
   readonly since: number;
 }
 
 /**
- * The request is on its way, or is just about to be. Nothing but its outcome leads out of here, unless it repeats
- * another and a hint comes before it leaves.
+ * The request is on its way, or is just about to be. Only its outcome leads out of here, unless it repeats another and
+ * a notification comes before it leaves.
  */
 export interface Sending {
   readonly kind: 'sending';
@@ -85,16 +85,19 @@ export interface Searching {
 export interface Following {
   readonly kind: 'following';
   readonly transId: TransId;
-  /** When the provider took it. */
+  /** Time when the provider accepted it. */
   readonly since: number;
   /** Its status when last asked. FAILED is a link's failed attempt. */
   readonly status: Extract<ProviderStatus, 'CREATED' | 'PENDING' | 'FAILED'>;
   readonly polling: Polling;
-  /** When to have the link expired, and how often that was tried. Links alone have an end. */
+  /** Time to have the link expired, and the number of tries so far. Only links have an end. */
   readonly end?: { readonly at: number; readonly tries: number } | undefined;
 }
 
-/** A link is being ended: looked at, expired, and looked at again, so that a payment of the last second isn't lost. */
+/**
+ * A link is being ended: its status is asked for before and after it is expired, so that a payment of the last second
+ * isn't lost.
+ */
 export interface Closing {
   readonly kind: 'closing';
   readonly of: Following;
@@ -102,8 +105,8 @@ export interface Closing {
 }
 
 /**
- * By the provider's word, the payment's transaction has moved no money and never will. The outcome is in doubt, for
- * another may have been made of the same request, so that the list is read before this one is believed to be all.
+ * The provider says that the payment's transaction has moved no money and never will. The outcome is in doubt, because
+ * the same request may have made another: the list is read first.
  */
 export interface Verifying {
   readonly kind: 'verifying';
@@ -113,7 +116,7 @@ export interface Verifying {
   readonly interimStatus: Following['status'];
   /** The payment's outcome, unless the list shows another transaction. */
   readonly outcome: Failed | Expired;
-  /** A person is asked when the list can't be read for the grace period from then on. */
+  /** A person is asked when the list can't be read for the grace period from this time on. */
   readonly since: number;
   readonly lookUps: number;
   readonly lastAt?: number | undefined;
@@ -129,13 +132,13 @@ export interface Review {
   readonly number: number;
   readonly why: string;
   readonly since: number;
-  /** Only a decision ends it: what the provider says of the payment's own transaction doesn't settle it. */
+  /** Only a decision ends it: the provider's answers about the payment's own transaction don't settle it. */
   readonly held: boolean;
-  /** The inquiry that goes on meanwhile, or stands still while the review is held. */
+  /** The inquiry that goes on meanwhile, or pauses while the review is held. */
   readonly inquiry?: Inquiry | undefined;
   /** A decision that waits for a second person. */
   readonly proposed?: Proposal | undefined;
-  /** The latest that was rejected or withdrawn, unless there has been another since. Nothing depends on it. */
+  /** The latest decision that was rejected or withdrawn, until there is another. Nothing depends on it. */
   readonly rejected?: Rejected | undefined;
 }
 
@@ -148,9 +151,9 @@ export interface Deciding {
   readonly step: DecisionStep;
   /** The transactions that the provider has shown for this decision, and that could move money then. */
   readonly moving: readonly TransId[];
-  /** How often links were expired for it. */
+  /** Number of times that links were expired for it. */
   readonly rounds: number;
-  /** Transactions that hints had named by then: who insists does so in view of these. */
+  /** Transactions that notifications had named by then: an operator who insists has taken them into account. */
   readonly inView: readonly TransactionMention[];
   /** The known difference of the transaction that it names. */
   readonly before?: string | undefined;
@@ -170,14 +173,14 @@ export type DecisionStep =
   /** To expire links before the payment can be called FAILED. */
   | { readonly kind: 'expire'; readonly alive: NonEmpty<TransId> }
   /**
-   * The status of others, before a match of a transaction that has moved no money: they could still move it when last
-   * heard of.
+   * The statuses of others, before a match with a transaction that has moved no money: when last seen, they could still
+   * move it.
    */
   | {
       readonly kind: 'others';
       /** The matched one, as the provider has shown it for this decision. */
       readonly transaction: Transaction;
-      /** The others that are still to be asked about. */
+      /** The others still to be asked about. */
       readonly open: NonEmpty<TransId>;
       /** The provider's answers about the others. */
       readonly heard: readonly Transaction[];
@@ -220,9 +223,9 @@ interface EndedFields {
   /** Times at which the outcome is compared with the provider's records once more, the next one first. */
   readonly checks: readonly Check[];
   /**
-   * Transactions of which the provider has to speak, and hasn't yet: they could still move money for all that it had
-   * said when an operator called the payment FAILED, or it gave no answer about a hint that names them. A check
-   * that leaves one of them open is made again.
+   * Transactions that the provider has yet to answer about: they could still move money by its last answer when an
+   * operator called the payment FAILED, or it gave no answer about a notification that names them. A check that leaves
+   * one of them open is repeated.
    */
   readonly outstanding?: readonly TransId[] | undefined;
 }
@@ -230,15 +233,15 @@ interface EndedFields {
 export interface Check {
   readonly at: number;
   readonly tries: number;
-  /** An operator has asked for it: the provider has to speak of the payment's own transaction, whatever is known. */
+  /** An operator has asked for the check: it needs an answer about the payment's own transaction, whatever is known. */
   readonly isRecheck?: true | undefined;
   /** Transactions whose status this try has asked for. */
   readonly asked?: readonly TransId[] | undefined;
-  /** Those of them that the provider has answered about; that it doesn't know one counts. */
+  /** Those of `asked` that the provider has answered about, including that it doesn't know one. */
   readonly heard?: readonly TransId[] | undefined;
 }
 
-/** A transaction that a hint speaks of; it may leave it unnamed. */
+/** A transaction in a notification, or the mention of one without its id. */
 export type TransactionMention = TransId | typeof UNNAMED;
 
 export const UNNAMED = 'a transaction without its id' as const;

@@ -18,22 +18,22 @@ export function dayOf(time: number): string {
   return new Date(time + CAMEROON_OFFSET_MS).toISOString().slice(0, 10);
 }
 
-/** Returns when the day that a time falls on ends, which is when the next one begins. */
+/** Returns the end of the day that a time falls on, which is the beginning of the next. */
 export function endOfDay(time: number): number {
   return (Math.floor((time + CAMEROON_OFFSET_MS) / DAY_MS) + 1) * DAY_MS - CAMEROON_OFFSET_MS;
 }
 
-/** Returns when a day begins. */
+/** Returns the beginning of a day. */
 export function startOf(day: string): number {
   return Date.parse(`${day}T00:00:00Z`) - CAMEROON_OFFSET_MS;
 }
 
-/** Returns the day that comes so many days after another, or before it. */
+/** Returns the day a number of days after another, or before it. */
 export function dayAfter(day: string, days = 1): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);
 }
 
-/** Whether a text is a day of the calendar. */
+/** Reports whether a text is a day of the calendar. */
 export function isDay(text: string): boolean {
   const time = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);

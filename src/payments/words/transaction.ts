@@ -16,9 +16,9 @@ export type PhoneMedium = (typeof PHONE_MEDIUMS)[number];
 export type TransType = 'Collection' | 'Payout';
 
 /**
- * What the provider says of one transaction, less what names a person (payer's name, e-mail): none of that has
- * business in a workflow's history. The provider doesn't say which fields come in which state, so only the id
- * and the status are certain.
+ * The provider's data on one transaction, without what names a person (payer's name, e-mail), which has no business in
+ * a workflow's history. The provider doesn't document which fields come in which state, so only the id and the status
+ * are certain.
  */
 export interface Transaction {
   readonly transId: TransId;
@@ -38,6 +38,6 @@ export interface Transaction {
 
 /** A transaction of the provider's search, with its date. */
 export interface SearchedTransaction extends Transaction {
-  /** When it was initiated, as the provider says it: such as `2026-11-21`, in a time zone that it doesn't name. */
+  /** Date of initiation in the provider's form, such as `2026-11-21`, in a time zone that it doesn't name. */
   readonly dateInitiated?: string | undefined;
 }
