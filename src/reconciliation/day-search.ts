@@ -4,18 +4,20 @@ import { isDay } from '../payments/words/time.js';
 import type { PhoneMedium, ProviderStatus } from '../payments/words/transaction.js';
 
 /**
- * Asks the provider for all transactions of a day. A search shows 100 at most and has no second page, so that one which
- * may have been cut off is repeated with more filters. Transactions that no filter tells apart are named as a gap.
+ * Asks the provider for all transactions of a day. A search shows 100 at most and has no second page, so one that may
+ * have been cut off is repeated with more filters. Transactions that no filter tells apart are reported as a gap.
  */
 
 /** The statuses that the provider's search can filter by: all but PENDING. Money that has moved comes first. */
 export const SEARCHED_STATUSES = ['SUCCESSFUL', 'FAILED', 'EXPIRED', 'CREATED'] as const satisfies ProviderStatus[];
 type SearchedStatus = (typeof SEARCHED_STATUSES)[number];
 
-/** The mediums that it can filter by: neither `platform`, nor none, as a link has that nobody has tried to pay. */
+/**
+ * The mediums that it can filter by, without `platform`, and without none, as for a link that nobody has tried to pay.
+ */
 export const SEARCHED_MEDIUMS = ['mobile money', 'orange money'] as const satisfies PhoneMedium[];
 
-/** Questions that one service is asked about one day. */
+/** Largest number of questions to one service about one day. */
 export const MAX_SEARCHES = 1_000;
 
 /** The filters of a search, beside the dates; an amount is in XAF. */
@@ -32,7 +34,7 @@ export interface Slice {
   readonly newest?: readonly TransId[] | undefined;
 }
 
-/** Transactions that the provider may have, and that no search could show. */
+/** Transactions that the provider may have and no search could show. */
 export interface Gap {
   readonly status?: ProviderStatus | undefined;
   readonly medium?: PhoneMedium | 'another' | undefined;
@@ -48,8 +50,8 @@ export interface Gap {
 /** Progress of the search for a day's transactions: plain data, so that it can be kept and continued. */
 export interface DaySearch {
   /**
-   * The dates that are asked for: the day alone or, if the provider shows nothing of it that way, those around it as
-   * well. Its interface doesn't say whether the dates of a search belong to it.
+   * The dates of the search: the day alone or, if that finds nothing, the days around it as well. The provider's
+   * interface doesn't say whether a search includes the dates that it names.
    */
   readonly range: 'day' | 'around';
   /** Searches to be made, the next one first. */
@@ -100,7 +102,7 @@ export function isOfDay(range: DaySearch['range'], day: string, dateInitiated: s
   return range === 'day' || initiated === undefined || !isDay(initiated) || initiated === day;
 }
 
-/** The search when the provider gives no answer: what is still to be asked isn't covered. */
+/** Ends the search when the provider gives no answer: the remaining questions aren't covered. */
 export function unanswered(search: DaySearch): DaySearch {
   if (search.open.length === 0) return search;
   const whole: readonly Gap[] = search.byAmount ? [] : [{ why: 'unanswered' }];
@@ -131,7 +133,7 @@ function goOn(search: DaySearch, amounts: readonly number[]): DaySearch {
   return goOn({ ...search, byAmount: true, open: largestFirst.map((amount) => ({ filters: { amount } })) }, amounts);
 }
 
-/** A slice with one more filter, and what no value of that filter finds. */
+/** Adds a filter to a slice, and names what no value of that filter finds. */
 function narrowed(filters: Filters, why: Gap['why']): { readonly slices: readonly Slice[]; readonly rest: Gap } {
   if (filters.status === undefined) {
     const slices = SEARCHED_STATUSES.map((status) => ({ filters: { ...filters, status } }));
@@ -144,7 +146,7 @@ function narrowed(filters: Filters, why: Gap['why']): { readonly slices: readonl
   return { slices: [], rest: gapOf(filters, why) };
 }
 
-/** Without an amount, only what has none of the known amounts can be missed: these are asked for one by one. */
+/** Without an amount, a gap only concerns other amounts than the known ones: these are asked for one by one. */
 function gapOf({ status, medium, amount }: Filters, why: Gap['why']): Gap {
   return { status, medium, amount: amount ?? 'another', why };
 }

@@ -7,8 +7,8 @@ import { isoTime } from '../payments/words/time.js';
 import type { Medium, ProviderStatus, SearchedTransaction, Transaction } from '../payments/words/transaction.js';
 
 /**
- * A day's payments beside what the provider shows of them. It decides nothing: a payment that differs is asked to
- * compare itself with the provider's records, by the rules that every late contradiction is judged by.
+ * Compares a day's payments with the provider's records. It decides nothing: a payment that differs is asked to compare
+ * itself with the provider's records, by the rules for every late contradiction.
  */
 
 /** A payment of the day, as it stands; amounts are in XAF. */
@@ -20,7 +20,7 @@ export interface DayPayment {
   readonly final: boolean;
   /** The amount that was ordered. */
   readonly amount: number;
-  /** The amount that has moved, if the payment is SUCCESSFUL and the provider has said how much. */
+  /** The amount that moved, if the payment is SUCCESSFUL and the provider has given it. */
   readonly amountPaid?: number | undefined;
   readonly transId?: TransId | undefined;
   readonly externalId?: string | undefined;
@@ -45,7 +45,7 @@ export const DIFFERENCE_KINDS = [
   'amount_differs',
   'kind_differs',
   'status_differs',
-  /** Nothing new: a person has to decide it. */
+  /** A known case: a person has to decide it. */
   'in_review',
 ] as const;
 export type DifferenceKind = (typeof DIFFERENCE_KINDS)[number];
@@ -70,7 +70,9 @@ export interface Finding {
   readonly text: string;
 }
 
-/** A payment in a statement. It names nobody: the payment itself does, to those who may read it. Amounts are in XAF. */
+/**
+ * A payment in a statement. It names no person: the payment itself does, to those who may read it. Amounts are in XAF.
+ */
 export interface StatementLine extends Omit<DayPayment, 'createdAt'> {
   /** The amount after the provider's fee; missing when the provider doesn't tell it. */
   readonly revenue?: number | undefined;
@@ -90,7 +92,7 @@ export interface StatementLine extends Omit<DayPayment, 'createdAt'> {
 /** A payment's transactions, as the provider shows them; `undefined` when no answer can be relied on. */
 export type Shown = readonly Transaction[] | undefined;
 
-/** A payment as a line of the statement, and how it differs. */
+/** A payment as a line of the statement, with its differences. */
 export function compare(payment: DayPayment, shown: Shown): { line: StatementLine; findings: Finding[] } {
   const own = shown && transactionOf(payment, shown);
   return { line: toLine(payment, own, shown !== undefined), findings: findingsOf(payment, own, shown) };
@@ -102,7 +104,7 @@ export function ofPayment({ id, transId }: DayPayment, transactions: readonly Tr
   return own.filter((one, index) => own.findIndex((other) => other.transId === one.transId) === index);
 }
 
-/** The one that the payment goes by or, if it has none, the one that has moved money, or may. */
+/** Chooses the transaction that the payment goes by or, if it has none, the one that moved money, or may. */
 function transactionOf({ transId }: DayPayment, shown: readonly Transaction[]): Transaction | undefined {
   if (transId !== undefined) return shown.find((one) => one.transId === transId);
   return shown.find(({ status }) => status === 'SUCCESSFUL') ?? shown.find(mayMove) ?? shown[0];
@@ -182,7 +184,7 @@ function hasEndedUnpaid(status: ProviderStatus): boolean {
   return status === 'FAILED' || status === 'EXPIRED';
 }
 
-/** The amount that a payment has moved, or is to move; XAF. */
+/** Returns the amount that a payment has moved, or is to move; XAF. */
 export function movedBy({ amount, amountPaid }: Pick<DayPayment, 'amount' | 'amountPaid'>): number {
   return amountPaid ?? amount;
 }

@@ -59,20 +59,19 @@ export interface ServiceStatement {
 /** Time after midnight during which a balance still counts as midnight's, in ms. */
 export const BALANCE_WINDOW_MS = 15 * MINUTE_MS;
 
-/** A balance as the provider said it at midnight, and when. */
+/** A balance that the provider gave at midnight, and the time of its answer. */
 export interface MidnightBalance {
   readonly balance: number;
   readonly asOf: string;
 }
 
 /**
- * The closing balance less the opening one, beside what the day's payments come to. The rest isn't an error by itself:
- * money of other days' payments, withdrawals, fees that the provider didn't tell and what only the provider knows of
- * are in it.
+ * The closing balance less the opening one, beside the sum of the day's payments. The rest isn't an error by itself: it
+ * holds money of other days' payments, withdrawals, unknown fees, and movements that only the provider knows.
  */
 export interface BalanceChange {
   readonly balance: number;
-  /** Collections: what the provider left of them. Payouts: their amounts, negative. */
+  /** Collections: their sum after the provider's fees. Payouts: their sum, negative. */
   readonly payments: number;
   readonly rest: number;
 }
@@ -98,7 +97,7 @@ export interface Coverage {
   readonly complete: boolean;
   /** Transactions that the search couldn't show, in words. */
   readonly gaps: readonly string[];
-  /** Payments without any answer of the provider's, or beyond the number that is asked for one by one. */
+  /** Payments that the provider gave no answer about, or beyond the number that is asked for one by one. */
   readonly notCompared: number;
   /** There were more payments than a statement takes, and the rest is missing. */
   readonly cutOff: boolean;
@@ -132,7 +131,7 @@ export function toStatement(parts: StatementParts): Statement {
 }
 
 /**
- * The part of a statement that is one merchant's: the services' balances, and what nobody knows of, are the operator's
+ * Selects one merchant's part of a statement: the services' balances, and unknown transactions, are the operator's
  * alone.
  */
 export function statementOf(statement: Statement, merchant: string): Statement {
@@ -178,7 +177,7 @@ function totalsOf(lines: readonly StatementLine[]): Totals {
   };
 }
 
-/** Unknown while one of the balances is, or what is left of a collection. */
+/** Unknown while a balance is, or the revenue of a collection. */
 function changeOf(
   service: Service,
   { byStatus, revenue, withoutFee }: Totals,

@@ -6,7 +6,7 @@ import { fromJson, toJson, UnreadableRecordError } from './versioned-json.js';
 
 const { Payload } = proto.temporal.api.common.v1;
 
-/** Keeps what is stored in the records from those who have the database alone, by the keys of Temporal's payloads. */
+/** Protects the records from those who have only the database, by the keys of Temporal's payloads. */
 export class RecordCipher {
   readonly #codec: EncryptionCodec;
 

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 
 /** The records' database, PostgreSQL: a pool of connections, and the migrations of its schema. */
 
-/** The database can't be reached, or doesn't answer in time. What was asked of it may or may not have been done. */
+/** The database can't be reached, or doesn't answer in time. The statement may or may not have taken effect. */
 export class RecordsUnavailableError extends Error {
   override readonly name = 'RecordsUnavailableError';
 }
@@ -153,7 +153,7 @@ export class Database {
     return this.#migrated;
   }
 
-  /** Asks first: the database's user may have no right to change the schema. */
+  /** Checks first: the database's user may have no right to change the schema. */
   async #isUpToDate(): Promise<boolean> {
     const query = queryOf(this.#pool);
     const [table] = await query("SELECT to_regclass('migrations') IS NOT NULL AS exists");
@@ -184,7 +184,7 @@ async function begin(query: Query, lock: number, limitMs: number): Promise<void>
   await query(`SELECT pg_advisory_xact_lock(${lock})`);
 }
 
-/** Rejects when the answer takes too long. The question isn't taken back. */
+/** Rejects when the answer takes too long. The query isn't cancelled. */
 async function withinLimit<T>(ask: () => Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

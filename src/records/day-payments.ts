@@ -13,7 +13,7 @@ import type { Records } from './records.js';
  * records.
  */
 
-/** Rows that one query of the records gives. */
+/** Rows in one query of the records. */
 const ROWS_PER_QUERY = 1_000;
 
 /** Ids in one query of Temporal's. */
@@ -21,13 +21,13 @@ const IDS_PER_QUERY = 100;
 
 export interface DayPayments {
   readonly payments: readonly DayPayment[];
-  /** There are more than were to be read. */
+  /** There are more than the limit. */
   readonly cutOff: boolean;
 }
 
 /**
- * A run, as far as it is held while a day is read. Its memo isn't: nothing here reads it, and a busy day's would fill
- * the memory.
+ * A run, as far as it is held while a day is read: without its memo, which nothing here reads, and which would fill the
+ * memory on a busy day.
  */
 interface RunOfDay extends DayPayment {
   readonly startedAt: number;
@@ -72,8 +72,8 @@ export async function paymentsOfDay(
 }
 
 /**
- * Forgets all but so many payments, those that were created first, once there are twice as many: a day of any size
- * finds room, and isn't sorted for each page.
+ * Forgets all but a number of payments, those that were created first, once there are twice as many: a day of any size
+ * fits into memory, and isn't sorted for each page.
  */
 function forgetLater(latest: Map<PaymentId, RunOfDay>, held: number): void {
   if (latest.size <= 2 * held) return;
@@ -81,7 +81,7 @@ function forgetLater(latest: Map<PaymentId, RunOfDay>, held: number): void {
   for (const { id } of later) latest.delete(id);
 }
 
-/** Payments of any day by their ids, as they are now; those that exist nowhere are left out. */
+/** Finds payments of any day by their ids, as they are now; unknown ones are left out. */
 export async function paymentsWith(client: Client, records: Records, ids: readonly PaymentId[]): Promise<DayPayment[]> {
   const found: DayPayment[] = [];
   for (let first = 0; first < ids.length; first += IDS_PER_QUERY) {

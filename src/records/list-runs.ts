@@ -26,13 +26,13 @@ export interface ListedRun extends PaymentRun {
   readonly memo: RunInfo['memo'];
 }
 
-/** Runs of payments, as many as one call gives. */
+/** Runs of payments, up to the number in one call. */
 export interface RunPage {
   readonly runs: readonly ListedRun[];
   readonly isLast: boolean;
 }
 
-/** Makes a call to Temporal, within the time that it may take. */
+/** Makes a call to Temporal within a time limit. */
 export type MakeCall = <T>(call: () => Promise<T>) => Promise<T>;
 
 /**

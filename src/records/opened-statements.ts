@@ -6,7 +6,7 @@ import { RecordsUnavailableError } from './database.js';
 const MAX_HELD = 2;
 
 /**
- * For how long the last ones are held after one was opened, in ms: a merchant's programs, and many merchants, read a
+ * The last ones are held for this long after one was opened, in ms: a merchant's programs, and many merchants, read a
  * day at about the same time.
  */
 const HELD_MS = 30_000;
@@ -15,9 +15,9 @@ const HELD_MS = 30_000;
 const MAX_WAIT_MS = 10_000;
 
 /**
- * Has statements opened one at a time in this process, and holds the last ones for other readers. That of a busy day
- * has 20 MB, of all merchants. However many read it at once, they neither fill the memory nor take the connections that
- * payouts need.
+ * Opens one statement at a time in this process, and holds the last ones for other readers. A busy day's has 20 MB,
+ * with all merchants. However many read it at once, they neither fill the memory nor take the connections that payouts
+ * need.
  */
 export class OpenedStatements {
   readonly #turns = new PQueue({ concurrency: 1 });
@@ -37,7 +37,7 @@ export class OpenedStatements {
     return await this.#turns.add(begin, { signal: late.signal });
   }
 
-  /** The statement of a run. Call it in turn. */
+  /** Returns the statement of a run. Call it in turn. */
   async get(runId: string, open: () => Promise<Statement>): Promise<Statement> {
     const held = this.#held.get(runId);
     if (held !== undefined) return held;

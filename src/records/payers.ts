@@ -4,16 +4,16 @@ import type { Query } from './database.js';
 import { type NewRecord, payersOf } from './payment-record.js';
 
 /**
- * An encryption key is missing without which a payer's data can't be erased whole. The message says which, and what to
- * do.
+ * An encryption key is missing, and a payer's data can't be erased without it. The message names the key, and says what
+ * to do.
  */
 export class MissingKeyError extends Error {
   override readonly name = 'MissingKeyError';
 }
 
 /**
- * Payers by the keyed hashes of their phone numbers and e-mail addresses. New hashes are made with the present
- * encryption key; those that are stored may have been made with any that was present before.
+ * Payers by the keyed hashes of their phone numbers and e-mail addresses. New hashes are made with the current
+ * encryption key; stored ones may have been made with any earlier one.
  */
 export class Payers {
   constructor(private readonly cipher: RecordCipher) {}

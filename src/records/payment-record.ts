@@ -3,9 +3,9 @@ import type { Payment } from '../payments/words/payment.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
 import type { EndedState, PaymentResult } from '../workflows/messages.js';
 
-/** A payment to be recorded: how it stood when its latest run ended, or when it was last read before. */
+/** A payment to be recorded: its state at the end of its latest run, or when it was last read before. */
 export interface NewRecord extends PaymentRun {
-  /** `undefined` when it couldn't be read. That there was such a payment is recorded all the same. */
+  /** `undefined` when it couldn't be read. Its existence is recorded all the same. */
   readonly content: KeptPayment | undefined;
 }
 
@@ -49,16 +49,13 @@ export interface KeptPayment extends EndedState {
 /** A payment as it is kept, and as the API shows it. */
 export interface RecordContent extends KeptPayment, PaymentResult {}
 
-/** Who has paid: a phone number as nine digits, an e-mail address in lower case. */
+/** The stored content of a payment, and the payment as the API shows it. */
 export function payersOf({ state: { order } }: KeptPayment): string[] {
   const phone = order.kind === 'link' ? undefined : order.phone;
   return [phone, order.email?.toLowerCase()].flatMap((one) => (one ? [one] : []));
 }
 
-/**
- * A mobile operator's reference that payments can be looked for by. The provider limits neither its length nor its
- * characters.
- */
+/** A payer's identifiers: a phone number as nine digits, an e-mail address in lower case. */
 export const REFERENCE = /^[!-~]{1,200}$/;
 
 /** Returns the mobile operator's reference, if payments can be looked for by it. */
@@ -68,9 +65,9 @@ export function referenceOf({ state }: KeptPayment): string | undefined {
 }
 
 /**
- * Leaves out what tells who has paid: phone, name, e-mail address, message, metadata, the address to return to
- * and the merchant's identifier of the customer. What was paid, when, how and for which order stays, and so do the
- * references that the provider and the mobile operator have given it.
+ * Removes the payer's identity: phone, name, e-mail address, message, metadata, the address to return to and the
+ * merchant's identifier of the customer. The amount, the time, the medium and the order stay, and so do the references
+ * of the provider and the mobile operator.
  */
 export function withoutPayer(record: NewRecord): NewRecord {
   const { content, indexed } = record;

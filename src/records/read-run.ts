@@ -55,7 +55,7 @@ export interface RunToRead {
   readonly startedAt: number;
 }
 
-/** Reads what a run was started with. */
+/** Reads the input of a run. */
 export async function readInput(client: Client, { id, runId }: RunToRead, call: MakeCall): Promise<PaymentInput> {
   return mustRead(paymentInput, await call(() => inputOfRun(client, { workflowId: id, runId })));
 }

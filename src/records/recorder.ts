@@ -14,13 +14,13 @@ import type { Records } from './records.js';
 
 /** Intervals of the recorder's work, in ms. Tests shorten them. */
 export interface RecorderPace {
-  /** Between two rounds. */
+  /** Pause between two rounds. */
   readonly roundMs: number;
-  /** For how long a recorder that has died keeps the others waiting. */
+  /** A dead recorder keeps the others waiting for this long. */
   readonly leaseMs: number;
-  /** By how much a round goes back: Temporal's index shows nearly all ends that soon. */
+  /** A round goes back by this much: Temporal's index shows nearly all ends that soon. */
   readonly soonMs: number;
-  /** By how much it goes back now and then: the index may show an end that late. */
+  /** Now and then, a round goes back by this much: the index may show an end that late. */
   readonly overlapMs: number;
   /** Interval of reading again that far back. Each time, it would read each payment some thirty times. */
   readonly overlapEveryMs: number;
@@ -44,17 +44,17 @@ const USUAL_PACE: RecorderPace = {
 };
 
 /**
- * The time whose ends one round reads, so that the oldest of a long backlog are safe first: within a window, Temporal
+ * The period whose ends one round reads, so that the oldest of a long backlog are safe first: within a window, Temporal
  * lists the latest first. After a window of few ends, the next is twice as wide, up to a day.
  */
 const WINDOW_MS = 6 * HOUR_MS;
 const MAX_WINDOW_MS = DAY_MS;
 const FEW = 500;
 
-/** Temporal deletes a payment some time after its retention is over; before that, it is to be found. */
+/** Temporal deletes a payment some time after its retention is over; until then, it can be found. */
 const BEYOND_RETENTION_MS = DAY_MS;
 
-/** A look through many payments is followed by a pause that is at least so many times as long. */
+/** A look through many payments is followed by a pause at least so many times as long. */
 const REST_FACTOR = 4;
 
 /** Payments that are read at the same time, and then written together. */
@@ -74,9 +74,9 @@ export interface RecorderOptions {
 }
 
 /**
- * Writes payments down when they have ended, and what open ones tell their merchants. It asks Temporal for both again
- * and again: payments know nothing of it, and none waits for it. Of several recorders, one works at a time. It may be
- * killed at any moment, and the next goes on from what was written.
+ * Records payments that have ended, and the notifications of open ones. It asks Temporal for both again and again:
+ * payments know nothing of it, and none waits for it. Of several recorders, one works at a time. It may be killed at
+ * any moment, and the next continues from what was written.
  *
  * Resolves when `stop` is aborted; never rejects.
  */
@@ -97,9 +97,9 @@ class Recorder {
   readonly #pace: RecorderPace;
   readonly #holder = randomUUID();
   #leasedUntil = 0;
-  /** Up to when all ends are recorded; `undefined` before the first round. */
+  /** All ends are recorded up to this time; `undefined` before the first round. */
   #recordedUntil: number | undefined;
-  /** Up to when they are but for those that the index shows late. */
+  /** All ends are recorded up to this time, except those that the index shows late. */
   #lookedUntil = 0;
   #overlapAgainAt = Number.NEGATIVE_INFINITY;
   #widthMs = WINDOW_MS;
@@ -171,14 +171,17 @@ class Recorder {
     return false;
   }
 
-  /** Records what open payments tell their merchants. A payment is read when its status changes, and now and then. */
+  /** Records the notifications of open payments. A payment is read when its status changes, and now and then. */
   async #recordOpen(now: number, stop: AbortSignal): Promise<void> {
     if (now < this.#openAgainAt) return;
     if ((await this.#recordAll(TOLD_PAYMENTS, now, stop)) === undefined) return;
     this.#openAgainAt = nextAt(now, this.#pace.openMs);
   }
 
-  /** Once in a while, a window of all that Temporal has: nothing is left out for good because the index had it late. */
+  /**
+   * Once in a while, reads a window of all that Temporal has: no payment is left out for good because the index showed
+   * it late.
+   */
   async #sweepOn(now: number, stop: AbortSignal): Promise<void> {
     if (this.#sweep === undefined) {
       if (now < this.#sweepAgainAt) return;
@@ -216,9 +219,7 @@ class Recorder {
     return count;
   }
 
-  /**
-   * Writes payments together. One that the database won't have must not keep out the others: each is tried by itself.
-   */
+  /** Writes payments together. One that the database refuses must not keep out the others: each is tried by itself. */
   async #write(records: readonly NewRecord[]): Promise<void> {
     try {
       await this.#records.write(records);
@@ -235,7 +236,7 @@ class Recorder {
     }
   }
 
-  /** A payment that has ended and can't be read is recorded all the same: its key must hold. It is tried again. */
+  /** Records a payment that has ended and can't be read all the same: its key must hold. It is tried again. */
   async #read({ memo, ...run }: ListedRun, stop: AbortSignal): Promise<NewRecord | undefined> {
     try {
       const content = await readRun(this.#client, { memo, ...run }, stop);

@@ -13,7 +13,7 @@ import { contentRow, eventRow, RUN_COLUMNS, recorderRow, toRun } from './rows.js
 import { Statements } from './statements.js';
 import { missingAmong, RecordWriter } from './writing.js';
 
-/** Something that a merchant was to be notified of. */
+/** An event that a merchant is notified of. */
 export interface RecordedEvent {
   /** Events get their positions in the order in which they are recorded. */
   readonly position: number;
@@ -46,9 +46,9 @@ export class Records {
   readonly #contents: PaymentContents;
   readonly #payers: Payers;
   readonly #writer: RecordWriter;
-  /** The database didn't answer the last question for a key. */
+  /** The database didn't answer the last question about a key. */
   #isAway = false;
-  /** Somebody asks whether it is back. */
+  /** A caller is checking whether it is back. */
   #isProbed = false;
 
   private constructor(
@@ -122,8 +122,8 @@ export class Records {
   }
 
   /**
-   * A place in the feed of events as an opaque text: the position would tell merchants how many events all of them
-   * have.
+   * Writes a place in the feed of events as an opaque text: the position would tell merchants how many events there are
+   * of all of them.
    */
   async toEventCursor(position: number): Promise<string> {
     return (await this.cipher.encrypt(`event ${position}`)).toString('base64url');
@@ -180,7 +180,7 @@ export class Records {
     await this.database.query('UPDATE recorder SET holder = NULL WHERE holder = $1', [holder]);
   }
 
-  /** Notes down how far the recorder has come, in ms since the epoch. It never goes back. */
+  /** Records the recorder's progress, in ms since the epoch. It never goes back. */
   async advance(recordedUntil: number): Promise<void> {
     await this.database.query('UPDATE recorder SET recorded_until = greatest(recorded_until, $1)', [
       new Date(recordedUntil),

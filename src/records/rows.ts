@@ -34,7 +34,7 @@ const runRow = z.object({
 /** The columns of a run. */
 export const RUN_COLUMNS = Object.keys(runRow.shape).map(toColumn);
 
-/** The name that a field has in SQL: `created_at` for `createdAt`. */
+/** Returns a field's name in SQL: `created_at` for `createdAt`. */
 export function toColumn(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

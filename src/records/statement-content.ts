@@ -23,7 +23,7 @@ import {
 
 type Fields<T> = { readonly [Field in keyof T]-?: z.ZodType<T[Field]> };
 
-/** The schema of an object, with all fields of its type. A field that only another version knows is kept. */
+/** The schema of an object, with all fields of its type. Fields that only another version knows are kept. */
 export function object<T extends object>(fields: Fields<T>): z.ZodType<T> {
   return z.looseObject(fields) as unknown as z.ZodType<T>;
 }
@@ -114,7 +114,7 @@ export const furtherPiece = z.object({
   differences: z.array(difference).default([]),
 });
 
-/** Payments, or differences, of one piece: it takes some milliseconds to write, or to read. */
+/** Payments, or differences, in one piece: it takes some milliseconds to write or to read. */
 const MAX_ELEMENTS = 500;
 
 export function* piecesOf({ payments, differences, ...rest }: Statement): Generator<object> {

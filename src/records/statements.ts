@@ -25,26 +25,26 @@ export interface StatementsState {
   /** The latest statement of the latest day that has one. */
   readonly latest: StatementSummary | undefined;
   /**
-   * From when on statements are due, in ms since the epoch: since there is a first payment, and the records can hold
+   * Time from which statements are due, in ms since the epoch: since there is a first payment, and the records can hold
    * statements. `undefined` before the first payment.
    */
   readonly dueSince: number | undefined;
 }
 
-/** A part of what a run that makes a statement has come to. */
+/** A part of the result of a run that makes a statement. */
 export interface StatementPart<Value> {
   readonly name: string;
   readonly schema: z.ZodType<Value>;
-  /** Before the run has come to anything. */
+  /** Before the run's first result. */
   readonly empty: Value;
 }
 
-/** For how many days the parts of a run that was given up are kept. */
+/** Days for which the parts of an abandoned run are kept. */
 const MAX_PART_DAYS = 30;
 
 /**
- * The statements of days, and what the runs that make them have come to so far. What they hold of payments is
- * encrypted, as payments themselves are.
+ * The statements of days, and the results so far of the runs that make them. Their data on payments is encrypted, as
+ * payments themselves are.
  *
  * All methods throw {@link RecordsUnavailableError} when the database can't be reached.
  */
@@ -56,7 +56,7 @@ export class Statements {
     private readonly cipher: RecordCipher,
   ) {}
 
-  /** Keeps what the provider said at the beginning of this day. The first answer counts. */
+  /** Keeps the provider's balance at the beginning of this day. The first answer counts. */
   async saveBalance(day: string, service: Service, balance: number, askedAt: number): Promise<void> {
     await this.database.query(
       'INSERT INTO balances (day, service, balance, asked_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING',

@@ -68,7 +68,7 @@ export class RecordWriter {
     for (const some of distinct(records)) await this.#writeDistinct(query, some, keyIds);
   }
 
-  /** Writes each table with one statement: until they are written, an embedded database answers nobody else. */
+  /** Writes each table with one statement: meanwhile, an embedded database answers nobody else. */
   async #writeDistinct(query: Query, given: readonly NewRecord[], keyIds: readonly string[]): Promise<void> {
     const erased = await this.payers.erasedAmong(query, given, keyIds);
     const presentKey = keyIds.slice(0, 1);
@@ -84,7 +84,7 @@ export class RecordWriter {
     await insertEvents(query, records);
   }
 
-  /** The columns of a payment but for its payer's. PostgreSQL takes the text `now` for the time of the transaction. */
+  /** The columns of a payment without its payer's. PostgreSQL takes the text `now` for the time of the transaction. */
   async #toRow(record: NewRecord) {
     const { id, merchant, indexed, runId, startedAt, closedAt, stopped, content } = record;
     return {
@@ -104,7 +104,7 @@ export class RecordWriter {
 }
 
 /**
- * The records in groups in which no payment is twice, which one statement couldn't write: several runs of it may have
+ * Groups records so that none has a payment twice, which one statement couldn't write: several runs of it may have
  * ended.
  */
 function distinct(records: readonly NewRecord[]): readonly (readonly NewRecord[])[] {
@@ -123,7 +123,7 @@ const COLUMNS = [...RUN_COLUMNS, 'financial_trans_id', 'payers', 'content', 'era
 const KEPT = ['id', 'merchant', 'erased_at'];
 const CHANGES = COLUMNS.filter((column) => !KEPT.includes(column)).map((column) => `${column} = excluded.${column}`);
 
-/** Inserts payments; of one that is there, the run that {@link missingAmong} finds missing takes its place. */
+/** Inserts payments. For a recorded one, the run that {@link missingAmong} finds missing takes its place. */
 async function insertPayments(
   query: Query,
   rows: readonly Readonly<Record<string, SqlValue | undefined>>[],

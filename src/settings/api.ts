@@ -46,7 +46,7 @@ const terms = {
   SEND_BY: duration('24h', { min: '5m', max: '7d' }),
 };
 
-/** One merchant's limits, and those of every merchant whose entry in the merchants' file has none of its own. */
+/** One merchant's limits, which are also those of each merchant whose entry in the merchants' file has none. */
 const limits = {
   MAX_COLLECTION: xaf.default(10_000_000),
   MAX_PAYOUT: xaf.default(2_000_000),
@@ -123,7 +123,7 @@ export function merchantsOf(config: ApiConfig): readonly Merchant[] {
   });
 }
 
-/** Says why nobody could complete a decision that takes two people, if so. */
+/** Explains why nobody could complete a decision that takes two people, if so. */
 export function secondPersonGap(config: ApiConfig): string | undefined {
   const merchants = merchantsIn(config);
   const limited = merchants.find(({ limits }) => limits.secondPersonAbove !== undefined);

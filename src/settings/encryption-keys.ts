@@ -8,7 +8,7 @@ export const KEY_ADVICE =
 /** A key as the settings have it: its id, and 256 bits. */
 interface NamedEncryptionKey {
   readonly id: string;
-  /** Shows nothing of itself when it is logged. */
+  /** Hides itself from logs. */
   readonly key: KeyObject;
 }
 

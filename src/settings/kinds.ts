@@ -10,7 +10,7 @@ import { MINIMUM_AMOUNT } from '../payments/words/limits.js';
 
 const DURATION = /^\d{1,9}(\.\d{1,3})?(ms|s|m|h|d)$/;
 
-/** The longest duration of any setting: Node's timers take at most 2^31 - 1 ms, and fire at once beyond that. */
+/** Longest duration of any setting: Node's timers take at most 2^31 - 1 ms, and fire at once beyond that. */
 const MAX_DURATION = '24d';
 
 interface DurationBounds {

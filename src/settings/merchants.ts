@@ -28,7 +28,7 @@ export interface MerchantWebhook {
   readonly types?: readonly PaymentEventType[] | undefined;
 }
 
-/** Amounts in XAF. What isn't given is not limited. */
+/** Amounts in XAF. A missing one is no limit. */
 export interface MerchantLimits {
   readonly maxCollection?: number | undefined;
   readonly maxPayout?: number | undefined;
@@ -39,7 +39,7 @@ export interface MerchantLimits {
 }
 
 export interface Merchant {
-  /** The owner of its payments and Idempotency-Keys. */
+  /** Name of the merchant of its payments and Idempotency-Keys. */
   readonly name: string;
   readonly keys: readonly MerchantKey[];
   readonly webhooks: readonly MerchantWebhook[];
@@ -81,7 +81,7 @@ export function hasPayments({ keys }: Pick<Merchant, 'keys'>): boolean {
   return keys.some(({ scopes }) => scopes.includes('collections') || scopes.includes('payouts'));
 }
 
-/** The names of those who can decide on payments in REVIEW. Keys of one name count as one person. */
+/** Lists the names of those who can decide on payments in REVIEW. Keys of one name count as one person. */
 export function decidersAmong(merchants: readonly Pick<Merchant, 'name' | 'keys'>[]): string[] {
   return merchants.filter(({ keys }) => keys.some(({ scopes }) => scopes.includes('review'))).map(({ name }) => name);
 }

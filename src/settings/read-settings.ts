@@ -17,7 +17,7 @@ const schemas = {
   records: recordsSettings,
 };
 
-/** A process, as far as its settings are concerned. */
+/** The part of a process that its settings need. */
 export type Part = keyof typeof schemas;
 export type Config<P extends Part> = z.infer<(typeof schemas)[P]>;
 
@@ -63,7 +63,7 @@ function refuse(mistakes: string): never {
   throw new ConfigError(mistakes);
 }
 
-/** Lists the keys that the settings let call, in whichever way they describe them. */
+/** Lists the keys that may call, from either form of the settings. */
 function keysIn(config: Config<Part>) {
   return merchantsIn({
     API_KEYS: 'API_KEYS' in config ? config.API_KEYS : undefined,

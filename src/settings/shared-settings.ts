@@ -9,7 +9,7 @@ export const encryption = {
   ENCRYPTION_KEYS: encryptionKeys.optional(),
 };
 
-/** Nobody's personal data is written in plain text, unless somebody has decided that it may be. */
+/** Personal data is written in plain text only if somebody has decided that it may be. */
 export const hasKeys = (settings: { readonly ENCRYPTION: string; readonly ENCRYPTION_KEYS?: unknown }) =>
   settings.ENCRYPTION === 'off' || settings.ENCRYPTION_KEYS !== undefined;
 

@@ -7,14 +7,12 @@ import type { SearchedTransaction, Transaction } from '../payments/words/transac
 import type { ProviderClient, SearchQuery } from '../provider/client.js';
 import { isUnreadable } from '../provider/interpret.js';
 
-/**
- * The provider's services, as far as statements ask them. They ask for no status: that budget is the payments'.
- */
+/** The provider's services, as statements use them. They don't ask for statuses: that budget belongs to payments. */
 export type StatementProviders = Readonly<
   Record<Service, Pick<ProviderClient, 'search' | 'transactionsOf' | 'balance'>>
 >;
 
-/** A question that the provider throttles is repeated so often, with these pauses, in ms. */
+/** Pauses before the repetitions of a question that the provider throttles, in ms. */
 const MAX_THROTTLED = 10;
 const THROTTLED_PAUSE_MS = 10_000;
 const MAX_THROTTLED_PAUSE_MS = 60_000;

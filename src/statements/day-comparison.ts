@@ -26,11 +26,11 @@ export interface Surroundings {
   paymentsWith(ids: readonly PaymentId[]): Promise<readonly DayPayment[]>;
   /** Reports whether any payment goes by this transaction, such as one that an operator has matched with it. */
   isHeld(transaction: SearchedTransaction): Promise<boolean>;
-  /** A payment's transactions at this moment; `undefined` when the provider wouldn't say. */
+  /** A payment's transactions at this moment; `undefined` when the provider gives no answer. */
   list(payment: DayPayment): Promise<Shown>;
 }
 
-/** Payments that are looked at a second time because something differs. */
+/** Largest number of payments that are looked at a second time because something differs. */
 const MAX_CONFIRMED = 500;
 
 /** Transactions that are looked for among the payments that operators have matched. */
@@ -49,7 +49,7 @@ export interface DayComparison {
 }
 
 /**
- * Compares a day's payments with what the provider shows. A payment that differs is looked at again, first at the
+ * Compares a day's payments with the provider's records. A payment that differs is looked at again, first at the
  * provider's and then here, because it may have moved on between the two.
  *
  * A transaction of another day's payment isn't this day's. It is only looked at whether that payment contradicts it, as
@@ -87,7 +87,7 @@ function isDifference({ kind }: Finding): boolean {
   return kind !== 'in_review';
 }
 
-/** The same payments, compared anew. */
+/** Compares the same payments again. */
 async function confirmed(
   doubtful: readonly Compared[],
   { list, paymentsWith }: Surroundings,
@@ -165,7 +165,7 @@ function masked({ service, transaction }: UnknownTransaction): UnknownTransactio
   return { service, transaction: { ...transaction, externalId: providerText(externalId) } };
 }
 
-/** Whom a transaction names; nobody when its two names differ, or there is none. */
+/** Names the payment that a transaction is for; none when its two identifiers differ, or there is none. */
 function named(transaction: Transaction): string | undefined {
   const name = transaction.externalId ?? transaction.userId;
   return name !== undefined && ownerOf(name, transaction) === 'payment' ? name : undefined;

@@ -8,7 +8,7 @@ import type { Finding } from '../reconciliation/reconciliation.js';
 import type { Difference } from '../reconciliation/statement.js';
 
 /**
- * Payments that one statement has checked, and transactions that it shows on the desk: a person has to look at each.
+ * Payments that one statement checks at most, and transactions that it shows on the desk: a person has to look at each.
  */
 const MAX_CHECKED = 200;
 const MAX_SHOWN = 50;
@@ -16,8 +16,8 @@ const MAX_SHOWN = 50;
 type Handled = Omit<Difference, keyof Finding>;
 
 /**
- * Does what a day's findings call for. A payment that differs compares itself with the provider's records, as it does
- * when an operator asks for it: if its outcome is contradicted, it goes to REVIEW. A transaction that nobody knows is
+ * Acts on a day's findings. A payment that differs compares itself with the provider's records, as it does when an
+ * operator asks for it: if its outcome is contradicted, it goes to REVIEW. A transaction that belongs to no payment is
  * shown to operators.
  *
  * It may be done again: a payment that is checked twice is the same, and a transaction is shown once.
@@ -64,7 +64,7 @@ async function check(context: UpdateContext, id: PaymentId, before: number): Pro
 /** Errors that stay as they are when the payment is checked again. */
 const LASTING = [Stopped, PaymentNotFound, PaymentTooLarge, TooManyUpdates];
 
-/** Why a payment can't be checked; `undefined` for what may be over when it is tried again. */
+/** Explains why a payment can't be checked; `undefined` for a cause that may be over at the next try. */
 function problemOf(error: unknown): string | undefined {
   if (error instanceof WorkflowUpdateFailedError) return error.cause?.message ?? error.message;
   return LASTING.some((Lasting) => error instanceof Lasting) ? (error as Error).message : undefined;

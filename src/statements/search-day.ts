@@ -7,7 +7,7 @@ import type { DayPayment } from '../reconciliation/reconciliation.js';
 import type { ProviderQuestions } from './ask-provider.js';
 import type { SearchPart } from './parts.js';
 
-/** Questions after which what has been found is kept, so that another worker can go on from there. */
+/** Progress is kept after this many questions, so that another worker can continue from there. */
 export const KEEP_EVERY = 50;
 
 /**

@@ -27,17 +27,17 @@ export interface StatementOptions {
   /** The queue that payments are opened again on. */
   readonly taskQueue: string;
   readonly logger: Logger;
-  /** Before each question to the provider, in ms. */
+  /** Pause before each question to the provider, in ms. */
   readonly pauseMs?: number;
 }
 
 /** Ten questions a second at most: far below what payments ask on a busy day. */
 const PAUSE_MS = 100;
 
-/** Payments in a statement. */
+/** Largest number of payments in a statement. */
 const MAX_PAYMENTS = 50_000;
 
-/** Payments that the provider is asked for one by one. */
+/** Largest number of payments that the provider is asked for one by one. */
 const MAX_LOOK_UPS = 5_000;
 
 /** Time limit for a payment to compare itself, in ms. */
@@ -171,7 +171,7 @@ function heartbeat(): void {
   Context.current().heartbeat();
 }
 
-/** A second look that gets no answer leaves what the first one found. */
+/** A second look without an answer leaves the findings of the first. */
 function ignoreNoAnswer(error: unknown): undefined {
   if (!(error instanceof ApplicationFailure)) throw error;
 }

@@ -33,7 +33,7 @@ export interface TemporalTarget {
 }
 
 /**
- * Reads where Temporal is, as Temporal's own tools do: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY,
+ * Reads Temporal's address as Temporal's own tools do: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY,
  * TEMPORAL_TLS…, and the configuration file with its profiles. Without any of them, 127.0.0.1:7233 and `default`.
  *
  * @throws Error when the configuration file or a certificate that it names cannot be read.
@@ -91,8 +91,8 @@ const PROBE_LIMIT_MS = 2_000;
 const RECONNECT_MS = { first: 100, max: 2_000 };
 
 /**
- * The largest answer that is taken, in bytes: far above what Temporal has of one payment, and what a process can hold
- * many times. gRPC's own is 4 MiB, which the memos of a page of payments exceed; the SDK means to raise it, and
+ * Largest answer that is accepted, in bytes: far above what Temporal has of one payment, and small enough for a process
+ * to hold many. gRPC's own limit is 4 MiB, which the memos of a page of payments exceed; the SDK means to raise it, and
  * misspells the option.
  */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
@@ -184,8 +184,8 @@ function failedCall(details: string): ConstructorParameters<typeof grpc.Intercep
 
 /**
  * Makes a call to Temporal that ends when `stop` is aborted, for a signal that outlives the call. The SDK's own
- * `withAbortSignal` leaves a listener on its signal, which keeps the call with all that was answered for as long as
- * there is the signal.
+ * `withAbortSignal` leaves a listener on the signal, which keeps the call with its whole answer in memory as long as
+ * the signal lives.
  */
 export async function endingWith<T>(
   client: Pick<Client, 'withAbortSignal'>,
@@ -224,7 +224,7 @@ export async function probeTemporal(connection: Connection, namespace: string): 
   });
 }
 
-/** The gRPC error that an error is or was caused by. A worker's connection throws it as it is. */
+/** Returns the gRPC error that an error is or was caused by. A worker's connection throws it unwrapped. */
 export function grpcErrorOf(error: unknown) {
   if (isGrpcServiceError(error)) return error;
   const { cause } = error instanceof ServiceError ? error : { cause: error };
@@ -234,7 +234,7 @@ export function grpcErrorOf(error: unknown) {
 type TypeInfo = proto.temporal.api.taskqueue.v1.ITaskQueueTypeInfo;
 
 /**
- * Who has lately asked a task queue for workflow tasks: every worker does.
+ * Lists the workers that have lately asked a task queue for workflow tasks, as every worker does.
  *
  * @param version of the workers that are looked for, as `deployment:build id`. Workers of other versions may be missing
  */

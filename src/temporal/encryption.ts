@@ -23,7 +23,7 @@ export interface EncryptionKey {
 export interface KeySource {
   /** The key to encrypt with now. */
   current(): Promise<EncryptionKey>;
-  /** The key with this id; `undefined` when there is none, or none any more. */
+  /** Returns the key with this id; `undefined` when there is none, or no longer one. */
   find(id: string): Promise<EncryptionKey | undefined>;
 }
 
@@ -64,7 +64,7 @@ export interface Encryption {
   readonly onCall?: ((call: CodecCall) => void) | undefined;
 }
 
-/** For a client that neither starts nor reads payments: it could read those in plain text alone. */
+/** For a client that neither starts nor reads payments: it could only read those in plain text. */
 export const NO_KEYS: Encryption = { keys: keysOf([]), isOn: false };
 
 /** The settings that say how. */
@@ -73,7 +73,7 @@ interface EncryptionSettings {
   readonly ENCRYPTION_KEYS?: readonly EncryptionKey[] | undefined;
 }
 
-/** @param onCall is told of what was encrypted and decrypted */
+/** @param onCall called after each encryption or decryption */
 export function encryptionOf(
   { ENCRYPTION, ENCRYPTION_KEYS = [] }: EncryptionSettings,
   onCall?: (call: CodecCall) => void,

@@ -210,8 +210,8 @@ const TAKEN_LIMIT_MS = 5_000;
 const TAKEN_PAUSE_MS = 500;
 
 /**
- * Resolves when Temporal takes the search attributes, after {@link TAKEN_LIMIT_MS} at the latest, or when it doesn't
- * say. A payment that comes too early all the same is refused as unavailable, and not begun.
+ * Resolves when Temporal accepts the search attributes, after {@link TAKEN_LIMIT_MS} at the latest, or when it gives no
+ * answer. A payment that comes too early all the same is refused as unavailable, and not begun.
  */
 async function untilTaken(connection: CheckedConnection, namespace: string): Promise<void> {
   const end = Date.now() + TAKEN_LIMIT_MS;

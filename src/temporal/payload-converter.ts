@@ -4,8 +4,8 @@ import { defaultPayloadConverter, type PayloadConverter } from '@temporalio/comm
 const UNREADABLE = Symbol("a payload that can't be read");
 
 /**
- * Reads payloads, and doesn't throw over one that can't be read, as Temporal's own converter does: in a workflow that
- * would fail its task, again and again. One that can't be decrypted doesn't come here: it waits for its key.
+ * Reads payloads without throwing over one that can't be read. Temporal's own converter throws, and in a workflow that
+ * would fail its task again and again. A payload that can't be decrypted doesn't come here: it waits for its key.
  *
  * Temporal's SDK loads this file by its path, into the workflows' bundle alone.
  */

@@ -11,13 +11,13 @@ const { EVENT_TYPE_WORKFLOW_TASK_COMPLETED: TASK_COMPLETED } = proto.temporal.ap
 type HistoryEvent = proto.temporal.api.history.v1.IHistoryEvent;
 type Page = proto.temporal.api.workflowservice.v1.IGetWorkflowExecutionHistoryResponse;
 
-/** A run, or the latest of a workflow. */
+/** A run of a workflow, or its latest. */
 interface Run {
   readonly workflowId: string;
   readonly runId?: string | undefined;
 }
 
-/** Events that are read at once. Most runs have completed their first task within the first four. */
+/** Events that are read at once. Most runs complete their first task within the first four. */
 const PAGE = 50;
 
 /** Reads the input of a run. */

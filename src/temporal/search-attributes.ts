@@ -20,7 +20,7 @@ export const paymentSearchAttributes = {
   transId: defineSearchAttributeKey('TransId', SearchAttributeType.KEYWORD),
   /** The order's amount, in XAF. */
   amount: defineSearchAttributeKey('Amount', SearchAttributeType.INT),
-  /** The amount that moved when the payment was last SUCCESSFUL, if the provider has said, in XAF. */
+  /** The amount that moved when the payment was last SUCCESSFUL, if the provider has given it, in XAF. */
   amountPaid: defineSearchAttributeKey('AmountPaid', SearchAttributeType.INT),
   /** ms since the epoch. The same in all runs of a payment, unlike their start times. */
   createdAt: defineSearchAttributeKey('CreatedAt', SearchAttributeType.INT),

@@ -16,7 +16,7 @@ export type SetupGap =
   /** It has the search attribute with another type. */
   | { readonly kind: 'type'; readonly name: string; readonly type: string; readonly actual: string };
 
-/** Says in a sentence what a namespace lacks. */
+/** Describes a gap of a namespace in a sentence. */
 export function describeGaps(namespace: string, gaps: readonly SetupGap[]): string {
   // A namespace that isn't there lacks everything else as well.
   const [first] = gaps;

@@ -21,12 +21,10 @@ export function loggingRuntime(logger: Logger): RuntimeOptions {
 
 const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 
-/**
- * The SDK's warning about each queue that is for activities alone, such as the one of notifications. It means nothing.
- */
+/** The SDK's warning about each queue that is only for activities, such as that of notifications. It means nothing. */
 const NO_WORKFLOWS = 'No workflows registered';
 
-/** Fields that can quote what a payment was asked for: tasks with their arguments, and a workflow with its memo. */
+/** Fields that can quote a payer's data: tasks with their arguments, and a workflow with its memo. */
 const UNSHOWN = ['task', 'taskEncoded', 'workflowInfo'] as const;
 
 /**
@@ -49,7 +47,7 @@ function temporalLogger(logger: Logger): DefaultLogger {
   });
 }
 
-/** The SDK knows a workflow by its run alone as long as it couldn't decrypt the workflow's first task. */
+/** The SDK knows a workflow only by its run until it could decrypt the workflow's first task. */
 function workflowOf(error: unknown): string | undefined {
   return error instanceof DecryptionError ? error.workflowId : undefined;
 }

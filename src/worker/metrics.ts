@@ -29,7 +29,7 @@ const OUTCOME_BUCKETS = [
   ...[1, 3, 6, 12, 24, 25, 48, 168].map((hours) => hours * HOUR),
 ];
 
-/** The statuses that are outcomes. A link's FAILED attempt isn't final, and not among what is measured. */
+/** The statuses that are outcomes. A link's FAILED attempt isn't final, and isn't measured. */
 const OUTCOMES = ['SUCCESSFUL', 'FAILED', 'EXPIRED'] as const;
 
 const REQUESTS: readonly PaymentRequest[] = ['initiate-pay', 'direct-pay', 'payout'];
@@ -95,7 +95,7 @@ const DELIVERY_RESULTS = {
   heldBack: 'held_back',
 } as const satisfies Record<TryOutcome['kind'], string>;
 
-/** Merchants have 9 s at most. */
+/** Merchants have at most 9 s to answer. */
 const DELIVERY_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** The notifier, with each of its tries counted and timed. */
@@ -126,7 +126,7 @@ export function measuredNotifier({ notifyMerchant }: MerchantNotifier, registry:
   };
 }
 
-/** Tries to find a port for the SDK's metrics: another process may take one before the SDK does. */
+/** Times that a port is looked for, for the SDK's metrics: another process may take one before the SDK does. */
 const MAX_PORT_TRIES = 5;
 
 /**
@@ -154,8 +154,8 @@ export async function installMeasuredRuntime(options: RuntimeOptions): Promise<(
 }
 
 /**
- * Puts those of the SDK's counters at 0 that alerts go by, with the very labels that they will have. By itself the SDK
- * shows a counter once it has counted something, so that an alert would miss the first.
+ * Sets the SDK's counters that alerts use to 0, with the very labels that they will have. By itself, the SDK shows a
+ * counter only once it has counted something, so an alert would miss the first.
  */
 export function startSdkCounters(meter: MetricMeter, namespace: string, taskQueue: string): void {
   const failed = meter.createCounter('temporal_workflow_task_execution_failed', undefined, FAILED_TASKS);

@@ -34,13 +34,11 @@ export interface PaymentWorkerOptions {
   /** With the converters of `src/temporal` in it. */
   readonly workflowBundle: NonNullable<WorkerOptions['workflowBundle']>;
   readonly limits: WorkerLimits;
-  /** Counts what workflows report; nobody does, by default. */
+  /** Counts the workflows' reports; none are counted by default. */
   readonly measures?: PaymentSinks['payments'] | undefined;
   /** Traces payments; nobody does, by default. */
   readonly tracing?: Tracing | undefined;
-  /**
-   * Keep track of where each workflow's code waits, for Temporal's Web UI: it takes 40 % more CPU time. Default: false.
-   */
+  /** Tracks where each workflow's code waits, for Temporal's Web UI: it takes 40 % more CPU time. Default: false. */
   readonly callStacks?: boolean;
   /** Set when the operator deploys by versions: workflows then move to a version when it is made current. */
   readonly deployment?: { readonly deploymentName: string; readonly buildId: string } | undefined;
@@ -51,16 +49,17 @@ const FORCE_AFTER_MS = 1_000;
 
 /**
  * Polls that a worker has open at a time, for first tasks and for later ones each. Every open poll is a task that the
- * server may hand over at the same moment, and when it takes more than a second to write one down
- * (`recordTaskStartedSyncMatchTimeout` in Temporal's matching), that task is lost until it times out, after ten.
+ * server may hand over at the same moment. When the server takes more than a second to write one down
+ * (`recordTaskStartedSyncMatchTimeout` in Temporal's matching), that task is lost until it times out, after ten
+ * seconds.
  */
 const MAX_POLLS = 8;
 
 /**
- * Polls for first tasks, and for later ones, that a worker has open at least: as many as a queue's partitions, by
- * default. A poll that meets a partition with a backlog of five seconds stays there when that is gone, for a minute
- * (`isBacklogNegligible` in Temporal's matching): after an outage, a new payment at a partition without a poll would
- * wait for it.
+ * Polls that a worker has open at least, for first tasks and for later ones each: as many as a queue's partitions, by
+ * default. A poll that meets a partition with a backlog of five seconds stays there for a minute after the backlog is
+ * gone (`isBacklogNegligible` in Temporal's matching): after an outage, a new payment at a partition without a poll
+ * would wait that long.
  */
 const MIN_POLLS = 4;
 
@@ -176,7 +175,7 @@ const NOT_MEASURED: PaymentSinks['payments'] = {
   gaveUpNotification: () => undefined,
 };
 
-/** Leads what workflows report to those who measure and trace it. During a replay the SDK calls none of them. */
+/** Passes the workflows' reports on to metrics and traces. During a replay the SDK makes none of these calls. */
 export function paymentSinks(measures: PaymentSinks['payments'], tracing?: Tracing): InjectedSinks<PaymentSinks> {
   return {
     payments: {
@@ -216,7 +215,7 @@ function kindOf(value: unknown): string | undefined {
   return typeof value.kind === 'string' ? value.kind : undefined;
 }
 
-/** Puts a payment that has come to its outcome at the root of its trace. */
+/** Puts a payment that has reached its outcome at the root of its trace. */
 function traceOutcome(tracing: Tracing, workflowId: string, change: PaymentChange): void {
   const id = parsePaymentId(workflowId);
   if (id === undefined || change.outcomeAfterMs === undefined) return;

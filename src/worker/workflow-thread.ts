@@ -8,7 +8,7 @@ import { BaseVMWorkflow, globalHandlers } from '@temporalio/worker/lib/workflow/
 // A stack trace of every promise, for the Web UI's "Call Stack" tab. Stack traces of errors stay.
 Object.assign(globalHandlers, { setPromiseHook: () => undefined });
 
-/** The longest that a workflow may compute without waiting, in ms: the SDK allows each of its calls as much. */
+/** Longest that a workflow may compute without waiting, in ms: the SDK allows each of its calls as much. */
 const ACTIVATION_LIMIT_MS = 5_000;
 
 // A time limit for each call into a workflow, some four an activation: each limit takes a thread. Here the activation
