@@ -87,7 +87,7 @@ export function stillBeginning({ status, body }: Pick<Answered, 'status' | 'body
 export type ApiUnderTest = Awaited<ReturnType<typeof startApi>>;
 
 export interface ApiUnderTestOptions extends Partial<Omit<AppOptions, 'providers'>> {
-  /** What a test doesn't give of the provider, isn't there. */
+  /** Methods of the provider's clients; one that a test doesn't give is missing. */
   readonly providers?: {
     readonly collection?: Partial<ApiProviders['collection']>;
     readonly payout?: Partial<ApiProviders['payout']>;
@@ -195,7 +195,7 @@ export async function startApi(options: ApiUnderTestOptions = {}) {
     serving,
     replaceMerchants,
     ask,
-    /** What Prometheus would read. */
+    /** Returns the metrics as Prometheus would read them. */
     metrics: () => registry.metrics(),
     stop(): Promise<void> {
       stopped ??= stop();

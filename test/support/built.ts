@@ -88,7 +88,7 @@ export function startToRun(
   return { child, printed, said: () => all };
 }
 
-/** What a machine gives a program, without any setting. */
+/** Returns the environment that a machine gives a program without any setting. */
 export const machine = (): NodeJS.ProcessEnv => {
   const { PATH, HOME, TMPDIR, XDG_CACHE_HOME } = process.env;
   return {

@@ -22,7 +22,7 @@ export interface Run {
   readonly status?: 'SUCCESSFUL';
   /** An operator has stopped it: a worker has to say what it has left. */
   readonly isStopped?: boolean;
-  /** What it has left, or why it can't be read. */
+  /** Returns its result, or throws the reason why it can't be read. */
   result(): Promise<EndedPayment>;
 }
 

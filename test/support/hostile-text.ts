@@ -1,15 +1,16 @@
-/** How much of each is tried: as much as the largest body. */
+/** Length of each text: that of the largest body. */
 const LENGTH = 64 * 1024;
 
-/** What one text may take without a second look, in ms of CPU time. */
+/** CPU time that a text may take without a second try, in ms. */
 const MAX_CPU_MS = 50;
 
 /**
- * How much more than its quarter a text may take: work that is linear takes 4 times as much, work that is quadratic 16.
+ * Allowed growth of the time from a quarter of a text to all of it: linear work takes 4 times as much, quadratic work
+ * 16.
  */
 const MAX_GROWTH = 9;
 
-/** How often a text is tried that takes longer: what somebody else makes slow is fast once. */
+/** Number of tries for a text that takes longer: one slowed down by other processes is fast at least once. */
 const TRIES = 5;
 
 /** A character of each class that an expression, a parser or Unicode treats in a way of its own. */
@@ -83,7 +84,7 @@ function hostileTexts(): string[] {
   });
 }
 
-/** How a text would be shown in an error. */
+/** Describes a text in an error. */
 const shown = (text: string, ms: number) =>
   `${JSON.stringify(text.slice(0, 20))}… ${JSON.stringify(text.slice(-3))}: ${ms} ms`;
 
@@ -91,7 +92,7 @@ const shown = (text: string, ms: number) =>
 const aQuarterOf = (text: string) => text.slice(0, text.length / 4) + text.slice(-1);
 
 /**
- * Whether work on a text grows faster than the text: whether the whole takes much more than four times its quarter, or
+ * Reports whether work on a text grows faster than the text: the whole takes much more than four times its quarter, or
  * so long that no machine is that slow. A busy machine takes longer for both, so that neither is judged by its time
  * alone.
  */

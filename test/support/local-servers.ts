@@ -4,7 +4,7 @@ import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import type { ProviderClientOptions } from '../../src/provider/calls.js';
 import { createProviderClient, type ProviderClient } from '../../src/provider/client.js';
 
-/** What a server on 127.0.0.1 saw of one request. */
+/** A request as a server on 127.0.0.1 saw it. */
 export interface Seen {
   readonly method: string;
   readonly path: string;
@@ -28,7 +28,7 @@ export interface HttpServer extends LocalServer {
 export interface SocketServer extends LocalServer {
   /** Everything received, joined; over TLS, decrypted. */
   received(): string;
-  /** How often a request line has come in. */
+  /** Returns the number of request lines received. */
   requests(): number;
 }
 
@@ -106,9 +106,7 @@ export function text(statusCode: number, body: string, headers: Record<string, s
   };
 }
 
-/**
- * Where nothing listens, nor comes to meanwhile: the port is a reserved one, which is given to nobody who asks for any.
- */
+/** Address where nothing listens, now or later: the port is reserved, and never handed out. */
 export const CLOSED_URL = 'http://127.0.0.1:1';
 
 function recorder(onSocket: OnSocket) {

@@ -1,6 +1,6 @@
 import type { PaymentSinks } from '../../src/workflows/metrics.js';
 
-/** What workflows report, for tests that don't count it. */
+/** Sinks for tests that don't count the workflows' reports. */
 export const noMeasures: PaymentSinks['payments'] = {
   changed: () => undefined,
   becameAmbiguous: () => undefined,

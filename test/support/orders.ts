@@ -62,7 +62,7 @@ export const payoutOrder: PayoutOrder = {
 
 export const orders: readonly PaymentOrder[] = [linkOrder, directOrder, payoutOrder];
 
-/** What the provider would say of an order's transaction. */
+/** Returns the provider's data on an order's transaction. */
 export function transactionOf(order: PaymentOrder, fields: Partial<Transaction> = {}): Transaction {
   return {
     transId: transId('T1'),

@@ -6,12 +6,12 @@ const root = new URL('../../', import.meta.url);
 
 /** A fenced block of a page. */
 export interface Block {
-  /** Where it is: `docs/webhooks.md:24`. */
+  /** Place of the block: `docs/webhooks.md:24`. */
   readonly place: string;
   /** The word after the fence; empty when there is none. */
   readonly language: string;
   readonly text: string;
-  /** What the page says between the block before it, or its beginning, and this one. */
+  /** Text of the page before it, from the end of the previous block. */
   readonly lead: string;
 }
 
@@ -20,7 +20,7 @@ export interface Page {
   readonly path: string;
   readonly text: string;
   readonly blocks: readonly Block[];
-  /** What it says after its last block. */
+  /** Text after the last block. */
   readonly end: string;
 }
 

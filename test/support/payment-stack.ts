@@ -36,17 +36,18 @@ const services = {
 } as const;
 
 /**
- * How long the API under test waits for an answer before it says 202: on a busy machine, too, the answer comes before.
+ * Time that the API under test waits for an answer before it says 202: even on a busy machine, the answer comes
+ * earlier.
  */
 const ANSWER_WITHIN_MS = 20_000;
 
 /**
- * How long the hasty one does: Temporal's dev server answers nothing any more ("interrupted") once a call is given up
- * while it writes down what the call is about.
+ * The same for the hasty one. Temporal's dev server answers nothing any more ("interrupted") once a call is given up
+ * while the server writes down its subject.
  */
 export const HASTY_MS = 1_500;
 
-/** How many orders that move money the worker of a stack can have under way. */
+/** Number of orders that move money that the worker of a stack can have under way. */
 export const ORDER_SLOTS = 10;
 
 /** Bodies of requests. */
@@ -60,7 +61,7 @@ interface StackOptions {
   readonly dynamicConfig?: Readonly<Record<string, string>>;
   /** The sandbox's; by default, the time is what it is. */
   readonly clock?: Clock;
-  /** How long the provider's answers are waited for, in ms. Default: 15 s. */
+  /** Time limit for the provider's answers, in ms. Default: 15 s. */
   readonly providerTimeoutMs?: number;
   /** The first API's and the first worker's: with a key of the suite's, if not given. */
   readonly encryption?: Encryption;
@@ -137,7 +138,7 @@ async function startStack({
     sandbox,
     providers,
     ...clientsOf(api),
-    /** What is said to another API, which soon answers 202 to what is not done by then. */
+    /** Clients of another API, which soon answers 202 to what isn't done by then. */
     hasty: clientsOf(hasty),
     startMore,
     /** Runs something while no worker does. */
@@ -212,7 +213,7 @@ export function recordingMerchant(answer: () => TryOutcome = () => ({ kind: 'del
   return { notified, merchant: { notifyMerchant: take } };
 }
 
-/** What a merchant and the provider say to the API. */
+/** Returns the calls of a merchant and of the provider to the API. */
 function clientsOf(api: ApiUnderTest) {
   const post = (path: string, body?: unknown, idempotencyKey?: string, key: string = KEYS.shop): Promise<Answered> =>
     api.ask('POST', path, {
@@ -255,7 +256,7 @@ function clientsOf(api: ApiUnderTest) {
       const body = { review: review?.number ?? 1, ...decision };
       return await post(`/v1/payments/${id}/resolve`, body, undefined, KEYS.operator);
     },
-    /** How often notifications have come to this, by the metrics. */
+    /** Returns the number of notifications with this result, by the metrics. */
     async counted(result: string): Promise<number> {
       const text = await api.metrics();
       return Number(new RegExp(`sanaga_provider_webhooks_total\\{result="${result}"\\} (\\d+)`).exec(text)?.[1]);

@@ -57,7 +57,7 @@ const CREDENTIALS = {
 /** By how much the sandbox's notifications come after Temporal's timers of the same moment, in ms. */
 const TIMERS_FIRST_MS = 1_000;
 
-/** How long an expected state may take to come, in ms of real time. */
+/** Time limit for an expected state, in ms of real time. */
 const PATIENCE_MS = 40_000;
 
 /** ms that requests may take to come to their end when the servers stop. */
@@ -69,7 +69,7 @@ const CLOSE_LIMIT_MS = 12_000;
  */
 export const SUCCEEDS_LATER = '670000220';
 
-/** What the API answers with: a payment, or a problem document. */
+/** An answer of the API: a payment, or a problem document. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -89,20 +89,20 @@ export const DEPLOYMENT = 'sanaga';
 export interface WorldOptions {
   /** A real dev server instead of the time-skipping one: time passes as it does, and can't be skipped. */
   readonly realServer?: boolean;
-  /** Where that server keeps everything; in memory, if not given. */
+  /** File of that server's database; in memory, if not given. */
   readonly databaseFile?: string;
-  /** How payloads are encrypted: with a key of the suite's, if not given. */
+  /** Encryption of payloads: with a key of the suite's, if not given. */
   readonly encryption?: Encryption;
   /** The same for the worker alone. */
   readonly workerEncryption?: Encryption;
-  /** Where that server shows its metrics. */
+  /** Port of that server's metrics. */
   readonly serverMetricsPort?: number;
   readonly terms?: Partial<PaymentTerms>;
-  /** How long the API waits for an answer to an order, in ms: less where most orders get none. */
+  /** Time that the API waits for an answer to an order, in ms: less where most orders get none. */
   readonly answerWithinMs?: number;
   /** Workflows that the worker keeps in memory; with 0 it replays the history for each task. */
   readonly cachedWorkflows?: number;
-  /** How long a worker that is stopped waits for its activities, in ms. */
+  /** Time that a stopped worker waits for its activities, in ms. */
   readonly shutdownGraceMs?: number;
   readonly notify?: (notification: MerchantNotification) => Promise<TryOutcome>;
   /** The first worker's version, where workers have one. */
@@ -111,15 +111,15 @@ export interface WorldOptions {
   readonly workflows?: WorkerVersion['bundle'];
   /** Takes the place of the worker's activities, for one that doesn't do as it should. */
   readonly activities?: (usual: Activities) => Activities;
-  /** Where the worker's metrics go. */
+  /** Receives the worker's metrics. */
   readonly registry?: Registry;
-  /** Where traces go; nothing is traced by default. */
+  /** Receives traces; none by default. */
   readonly tracing?: Tracing;
   /** The SDK's runtime, of which a test file has one: where logs and metrics go. */
   readonly runtime?: RuntimeOptions;
-  /** Is told of each call that the API makes to Temporal, by its name. */
+  /** Called for each call of the API to Temporal, with its name. */
   readonly onApiCall?: (rpc: string) => void;
-  /** Is told of each request that comes to the provider, from whomever, by its path. */
+  /** Called for each request to the provider, from anybody, with its path. */
   readonly onProviderRequest?: (path: string) => void;
 }
 
@@ -134,15 +134,12 @@ export const HASTY = { answerWithinMs: 1_200, terms: { providerTimeoutMs: 1_000 
  * Temporal's time-skipping server, whose clock the sandbox follows.
  */
 export class PaymentWorld {
-  /** What the merchant was told, in order. */
+  /** Notifications to the merchant, in order. */
   readonly notifications: MerchantNotification[] = [];
-  /** What the API has answered, as {@link expectDocumented} takes it. */
+  /** The API's answers, as {@link expectDocumented} takes them. */
   private readonly responses: Parameters<typeof expectDocumented>[] = [];
   private providerPort = 0;
-  /**
-   * What the workers that are started from now on are told of when Temporal was restored from a backup, in ms since the
-   * epoch.
-   */
+  /** Time of Temporal's restore from a backup that workers started from now on are given, in ms since the epoch. */
   restoredAt: number | undefined;
   private readonly measures: PaymentSinks['payments'];
   private readonly onCall: (call: ProviderCall) => void;
@@ -327,7 +324,7 @@ export class PaymentWorld {
     return await this.call(path, {});
   }
 
-  /** What has happened to the payment, by its timeline. */
+  /** Returns the events of the payment's timeline. */
   async events(id: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
     const { body } = await this.get(`/v1/payments/${id}/events`);
     const { data } = body as unknown as { readonly data: readonly Readonly<Record<string, unknown>>[] };

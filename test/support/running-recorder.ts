@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { type RecorderPace, runRecorder } from '../../src/records/recorder.js';
 import type { Records } from '../../src/records/records.js';
 
-/** How often the recorder looks: so often that a test need not wait. */
+/** Intervals of the recorder: so short that a test need not wait. */
 export const PACE: RecorderPace = {
   roundMs: 100,
   leaseMs: 2_000,

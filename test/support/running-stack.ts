@@ -29,7 +29,7 @@ export interface RunningStack {
   readonly client: Client;
   /** A request to the API, with the merchant's key, whose response is compared with the OpenAPI document. */
   call(method: 'GET' | 'POST', path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
-  /** What the provider knows of a payment: every transaction that carries its id. */
+  /** Returns the provider's transactions that carry a payment's id. */
   transactionsOf(id: string): Promise<LedgerEntry[]>;
   /** All that the processes have written. */
   logs(): Promise<string>;

@@ -15,7 +15,7 @@ import type { Phase } from '../../src/payments/words/phase.js';
 import type { ProviderStatus, Transaction } from '../../src/payments/words/transaction.js';
 import { START, terms, transactionOf, transId } from './orders.js';
 
-/** How an operator's decision is made where a test doesn't say. */
+/** Details of an operator's decision that a test may leave out. */
 interface DecisionOptions {
   readonly force?: Force;
   readonly review?: number;
@@ -35,7 +35,7 @@ type TodoOf<Kind extends Todo['kind']> = Extract<Todo, { readonly kind: Kind }>;
 export class Scenario {
   payment: PaymentState;
   todo: Todo;
-  /** What the merchant was notified of, oldest first. */
+  /** The merchant's notifications, oldest first. */
   readonly notified: PaymentEventType[] = [];
   readonly replies: Reply[] = [];
   timeline: Timeline = EMPTY_TIMELINE;
@@ -60,7 +60,7 @@ export class Scenario {
     return phase as Extract<Phase, { readonly kind: Kind }>;
   }
 
-  /** What became of the latest request. */
+  /** The reply to the latest request. */
   get reply(): Reply | undefined {
     return this.replies.findLast(({ request }) => request === this.requests);
   }
@@ -109,7 +109,7 @@ export class Scenario {
     return this.todo as TodoOf<Kind>;
   }
 
-  /** What the payment wants when its notifications have been delivered. */
+  /** The payment's next action once its notifications are delivered. */
   get wants(): Todo {
     while (this.payment.delivering !== undefined) this.delivered();
     return this.todo;
@@ -212,7 +212,7 @@ export class Scenario {
   }
 }
 
-/** Those who ask for something. */
+/** Actors of requests. */
 export const MERCHANT: Actor = { role: 'merchant', name: 'shop' };
 export const OPERATOR: Actor = { role: 'operator', name: 'ada' };
 
@@ -232,14 +232,14 @@ export function ambiguous(order: PaymentOrder, given: Partial<PaymentTerms> = {}
   return opened(order, given).sent({ kind: 'ambiguous', reason: 'no answer within 15 s' });
 }
 
-/** One that the provider didn't show for its whole grace period: it is under review. */
+/** A payment that the provider didn't show for its whole grace period: it is under review. */
 export function absent(order: PaymentOrder, given: Partial<PaymentTerms> = {}): Scenario {
   const payment = ambiguous(order, given);
   while (payment.status === 'CREATED') payment.listed();
   return payment;
 }
 
-/** One that has ended as SUCCESSFUL. */
+/** A payment that has ended as SUCCESSFUL. */
 export function paid(order: PaymentOrder, given: Partial<PaymentTerms> = {}): Scenario {
   return taken(order, given).hint('T1').found('SUCCESSFUL');
 }

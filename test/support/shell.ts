@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** What a script has printed, and which of its commands failed. */
+/** A script's output, and the commands of it that failed. */
 export interface Printed {
   readonly stdout: string;
   readonly stderr: string;

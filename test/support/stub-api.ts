@@ -232,7 +232,7 @@ export async function startStubApi(texts: Texts) {
     [OPERATOR, known.key],
     [READER, { ...known.key, scopes: ['read'] }],
   ]);
-  /** What a path that ends so is answered with, in place of the usual. */
+  /** Answers to paths with these ends, in place of the usual. */
   const instead = new Map<string, { readonly status: number; readonly body: unknown }>();
 
   const answer = (method: string, path: string, { authorization = '', accept = '' }: IncomingHttpHeaders) => {

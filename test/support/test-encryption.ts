@@ -7,13 +7,13 @@ export function freshKey(id = 'test-key'): EncryptionKey {
   return { id, key: createSecretKey(randomBytes(32)) };
 }
 
-/** What the suites of a file encrypt with, as production does: a key that nobody else has. */
+/** Encryption of a file's suites, as in production: with a key that nobody else has. */
 export const testEncryption: Encryption = { keys: keysOf([freshKey()]), isOn: true };
 
 /** ENCRYPTION_KEYS for processes that a test starts. */
 export const ENCRYPTION_KEYS = `test-key:${randomBytes(32).toString('base64')}`;
 
-/** How a process encrypts that has these ENCRYPTION_KEYS. */
+/** Returns the encryption of a process with these ENCRYPTION_KEYS. */
 export function encryptionWith(keys: string): Encryption {
   return encryptionOf(readConfig('codec', { ENCRYPTION_KEYS: keys, CODEC_UI_TOKEN: 'any-token-of-a-test' }));
 }

@@ -1,4 +1,4 @@
-/** How often others have had their turn of the event loop since. */
+/** Counts the turns of others in the event loop from now on. */
 export function countTurns() {
   let turns = 0;
   let isOver = false;
