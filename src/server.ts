@@ -62,7 +62,7 @@ await runProcess(async (stop) => {
     () =>
       merchantsOf(
         readConfig('api', process.env, (gap) => {
-          // No reason to leave a key valid that was removed.
+          // A key that was removed must not stay valid because of this.
           logger.error({ gap }, 'the merchants were read again, but nobody can complete some decisions now');
         }),
       ),

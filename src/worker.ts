@@ -96,7 +96,7 @@ await runProcess(async (stop) => {
     const record = (ended: AbortSignal) => keepRecords(keeping, taskQueue, logger, ended);
     if (!(await runWorker(worker, record, config.WORKER_SHUTDOWN_GRACE + LEAVE_MS, stop))) {
       logger.warn('the worker has stopped without taking its leave of Temporal, which does not answer');
-      // Its workers hold it still, so that it can't be closed.
+      // Its workers still hold it, so it can't be closed.
       connection = undefined;
     }
   } finally {
@@ -226,7 +226,7 @@ async function connectPatiently(
 function openKeeping(config: Config<'worker'>, target: TemporalTarget, encryption: Encryption, logger: Logger) {
   try {
     const records = openRecords(config, encryption, logger);
-    // Its own: the worker's can't give up a call when it has to stop.
+    // A connection of its own: the worker's can't give up a call when it has to stop.
     return records && { records, client: connectClient(target, encryption) };
   } catch (error) {
     logger.error({ err: error }, "the records can't be opened: payments go on, and are not recorded");

@@ -18,7 +18,7 @@ export function readCursor(cursor: string): Place | undefined {
   const id = parsePaymentId(text);
   if (createdAt === undefined || id === undefined) return undefined;
   const place = { createdAt, id };
-  // Base64 can encode one place in several ways; only the canonical one is accepted.
+  // Base64 can encode one position in several ways; only the canonical one is accepted.
   return toCursor(place) === cursor ? place : undefined;
 }
 

@@ -54,7 +54,7 @@ async function handle(
   );
   received.record.caller = caller.owner;
   const admission = await requestLimits.admit(caller.key);
-  // A request is in progress until its caller has taken the answer, or has gone: until then, it fills the memory.
+  // A request is in progress until its caller has read the answer, or has gone: until then, it takes memory.
   if (response.closed) admission.leave();
   else response.once('close', () => admission.leave());
   response.set(admission.headers);

@@ -54,7 +54,7 @@ export function createCodecServer(options: CodecServerOptions): CodecServer {
     logger.info({ reader: response.locals.reader, payloads: payloads.length }, 'payloads were read');
     response.json(writePayloads(decoded));
   };
-  // A stranger's body isn't read.
+  // Without credentials, the body isn't read.
   app.post(paths, identify, express.json({ limit: MAX_BODY_BYTES }), decode);
   app.use(signInPages(readers, uiUrl));
   app.use((_, response) => {
@@ -101,7 +101,7 @@ function sendError(logger: Logger): ErrorRequestHandler {
     const send = (status: number, message: string) => response.status(status).json({ message });
     if (error instanceof Problem) {
       response.set(error.headers);
-      // Of the request, what isn't a secret: an address may have a token in it.
+      // Only fields without secrets: an address may contain a token.
       logger.warn({ caller: request.ip, code: error.code }, 'a reader was refused');
       return send(error.status, error.message);
     }

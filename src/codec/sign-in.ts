@@ -42,7 +42,7 @@ export function signInPages(readers: Readers, uiUrl: string | undefined): Router
 /** Refuses a form of another page than ours. */
 const refuseOtherSites: RequestHandler = (request, response, next) => {
   const { origin, host, 'sec-fetch-site': site } = request.headers;
-  // Older browsers say only from where, and a proxy may have changed the name that they came to.
+  // Older browsers send only their origin, and a proxy may have changed the host name of the request.
   const isOurs = site === undefined ? origin === undefined || hostOf(origin) === host : OUR_SITE.has(String(site));
   if (isOurs) return next();
   response.status(403).json({ message: 'Open this page itself, and sign in there.' });

@@ -184,7 +184,7 @@ async function send(
     const { statusCode, headers, body: text } = response;
     return { statusCode, contentType: headers['content-type'] ?? '', text };
   } catch (error) {
-    // The error itself holds the request, and so the key: nothing but its code is kept.
+    // The error holds the request, and so the key: only its code is kept.
     throw new ApiAway(`the API can't be reached: ${error instanceof RequestError ? error.code : 'unknown'}`);
   }
 }

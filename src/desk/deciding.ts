@@ -81,7 +81,7 @@ export async function carryOut(visit: Visit): Promise<Reply> {
     if (isOld(payment, action, fields.review)) return await oldView(visit, payment, action, fields);
     const { force } = standingOf(session, payment, draft);
     const isMeant = !isForced(force) || visit.field('force') === FORCE_WORD;
-    // A form that is sent again must not do what it didn't show. All else that it showed goes by the review's number.
+    // A form that is sent again must not do what it didn't show. The review's number covers everything else that it showed.
     if (!isMeant || visit.field('overruled') !== overruledBy(force, draft)) {
       return { to: `${paymentAddress(id)}/confirm/${draft.id}` };
     }
@@ -111,7 +111,7 @@ async function decide(visit: Visit, draft: Draft, force: Force): Promise<string>
     }
     const { detail, status, force: overruling, transactionAmount } = answer.problem;
     if (status === 401) throw new ProblemError(answer.problem);
-    // What comes up can only be overruled when it was read: not by `true`, with which somebody may have decided
+    // Only an objection that was read can be overruled: not by `true`, with which somebody may have decided
     // elsewhere.
     if (typeof overruling === 'object') {
       draft.refusal = { why: detail, force: overruling, transactionAmount };

@@ -161,7 +161,7 @@ function wordsOf(
     case 'match': {
       const { moving } = standingOf(session, payment, draft);
       const of = moving === undefined ? '' : ` of ${amount(moving)}`;
-      // What isn't known to differ is checked with the provider, and refused if it does.
+      // An amount not known to differ is checked with the provider, and refused if it differs.
       const yes = moving === undefined ? 'Match it' : `Match it: ${amount(moving)}`;
       return {
         question: `Match ${transId}${of} to this ${kind} of ${sum}?`,

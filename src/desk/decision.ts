@@ -55,7 +55,7 @@ export function standingOf({ name }: Session, { review }: Payment, { action, fie
   const same = isSame ? proposed : undefined;
   const refused = refusal?.force ?? false;
   const forceOfSame = same?.overruled ?? same?.forced ?? false;
-  // To overrule a refusal is more than the first person has decided.
+  // Overruling a refusal goes beyond the first person's decision.
   const isSecond = same !== undefined && same.by !== name && overrulesAllOf(forceOfSame, refused);
   return {
     first: isSecond ? same : undefined,

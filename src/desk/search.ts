@@ -97,7 +97,7 @@ async function search(api: OperatorApi, wanted: string): Promise<Results> {
   for (const [index, part] of lists.entries()) {
     const by = filters[index]?.[1] ?? '';
     if (part.kind === 'missing') {
-      // That there are no records won't change in a moment; the page says what isn't found without them.
+      // Missing records won't appear in a moment; the page says what can't be found without them.
       if (part.code !== 'no_records') missing.push(`${by}: ${part.why}`);
       continue;
     }

@@ -135,7 +135,7 @@ export function statementFile(format: StatementFormat): (visit: Visit) => Promis
     const [date, version] = [visit.param('date'), visit.query('version')];
     if (!isDay(date)) return noDay();
     const file = requireValue(await visit.api.statementFile(date, format, { version }));
-    // Excel needs the byte order mark, which reading the answer has taken away.
+    // Excel needs the byte order mark, which reading the answer removed.
     const whole = format === 'csv' ? `\ufeff${file}` : file;
     return { file: whole, name: `${['statement', date, version].filter(Boolean).join('-')}.${format}` };
   };

@@ -89,7 +89,7 @@ export class Connections {
 
   #take(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
-    // The rest of what was read at once, of a connection that has been ended since.
+    // The rest of the bytes that were read at once from a connection that has been closed since.
     if (socket.destroyed) return;
     const pipeline = this.#pipelines.get(socket);
     if (pipeline === undefined) {

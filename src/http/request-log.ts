@@ -78,7 +78,7 @@ function facts(request: IncomingMessage, response: ServerResponse, ms: number) {
   const { id: _, error, ...record } = recordOf(request);
   return {
     method: request.method,
-    // Express's: behind a proxy that is trusted, the one that it tells.
+    // Express's address: behind a trusted proxy, the one that the proxy gives.
     ...('ip' in request && { ip: request.ip }),
     ...record,
     status: response.statusCode,

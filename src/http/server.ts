@@ -93,7 +93,7 @@ export async function serve(app: RequestListener, options: ServeOptions): Promis
       packet: error.rawPacket ?? Buffer.alloc(0),
       address: socket.remoteAddress,
     });
-    // As Node would, without a listener.
+    // As Node does without a listener.
     if (connections.isAnswerable(socket)) {
       socket.write(`HTTP/1.1 ${REFUSALS[error.code ?? ''] ?? '400 Bad Request'}\r\nConnection: close\r\n\r\n`);
     }
@@ -121,7 +121,7 @@ async function listen(server: Server, host: string, port: number): Promise<Addre
 
 async function close(server: Server, shutdown: Shutdown, graceMs: number): Promise<void> {
   shutdown.begin();
-  // Responses that were begun before the shutdown keep their connections, and so the server, open.
+  // Responses begun before the shutdown keep their connections, and so the server, open.
   const sweep = setInterval(() => server.closeIdleConnections(), 100);
   const force = setTimeout(() => server.closeAllConnections(), graceMs);
   await new Promise<void>((resolve) => {

@@ -42,7 +42,7 @@ function toFieldErrors(
     const known = issue.path.length === 0 ? [...fieldsOf(schema), ...(whole === 'body' ? [KEY_HEADER] : [])] : [];
     return issue.keys.slice(0, MAX_ERRORS).map((key) => {
       const field = nameOf([...issue.path, key], whole);
-      // Of several kinds of body, another has it.
+      // Another variant of the body has the field.
       if (known.includes(key)) return { field, message: 'is not for this request: leave it out' };
       const meant = nearest(key, known);
       if (meant === undefined) return { field, message };

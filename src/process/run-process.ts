@@ -22,7 +22,7 @@ export async function runProcess(main: (stop: AbortSignal) => Promise<void>): Pr
   const stop = () => stopping.abort();
   // Kept until the end: a second signal, which npm sends, must not kill the process while it stops.
   process.on('SIGTERM', stop).on('SIGINT', stop);
-  // It asks for settings to be read again. A process that has none to read goes on: without a listener, it would end.
+  // SIGHUP asks for settings to be read again. A process without any continues: without a listener, it would end.
   process.on('SIGHUP', goOn);
   try {
     await main(stopping.signal);

@@ -10,7 +10,7 @@ class Waits {
   async within<T>(ms: number, run: (signal: AbortSignal) => Promise<T>, hangUp?: AbortSignal): Promise<T> {
     const controller = new AbortController();
     const end = () => controller.abort();
-    // A request's time may be over before it comes to its wait.
+    // A request's time may be over before its wait begins.
     const timer = setTimeout(end, Math.max(0, ms));
     hangUp?.addEventListener('abort', end, { once: true });
     this.#open.add(controller);

@@ -18,7 +18,7 @@ type Decompress = (bytes: Uint8Array, options: { readonly maxOutputLength: numbe
 const DECODERS: Readonly<Record<string, readonly Decompress[]>> = {
   gzip: [promisify(gunzip)],
   'x-gzip': [promisify(gunzip)],
-  // By name it is zlib's format, and many send the bare one.
+  // `deflate` means zlib's format, but many send raw deflate data.
   deflate: [promisify(inflate), promisify(inflateRaw)],
   br: [promisify(brotliDecompress)],
   zstd: [promisify(zstdDecompress)],

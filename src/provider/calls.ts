@@ -198,7 +198,7 @@ export class ProviderCalls {
    */
   async #sendLink(request: ExchangeRequest): Promise<Exchange | undefined> {
     if (!this.#questions.isOpen()) return await this.#links.call(() => this.#send(request));
-    // The questions' pause may end without one that tries. Then one link does, and not all of them.
+    // The pause of questions may end without a trial question. Then one link is the trial, instead of all links.
     this.#links.hangs();
     return undefined;
   }

@@ -53,7 +53,7 @@ export function createProviderHttp(options: ProviderHttpOptions): ProviderHttp {
         [credentialHeaders.key]: readCredential(credentialHeaders.key, options.apiKey),
         'user-agent': userAgent,
         accept: 'application/json',
-        // Without it, any coding would be welcome.
+        // Without the header, any coding would be accepted.
         'accept-encoding': 'identity',
       },
       agent: agents,

@@ -173,7 +173,7 @@ export function interpretExpiry(answer: ProviderAnswer, transId: string): Expiry
 export function interpretList(answer: ProviderAnswer, paymentId: string): ListAnswer {
   const list = readList(answer, toTransaction, (element) => namesAnother(element, paymentId));
   if (list.kind !== 'listed') return list;
-  // It goes by another question than was asked: what it leaves out proves nothing.
+  // It answers another question than was asked: transactions that it leaves out prove nothing.
   const isOfOthers = list.transactions.some(
     ({ externalId, userId = paymentId }) => userId !== paymentId && externalId !== paymentId,
   );

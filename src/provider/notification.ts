@@ -5,7 +5,7 @@ import { type BodyHeaders, decoded, parseJson, textOf } from './body.js';
 import { pathSegment } from './calls.js';
 import { paymentIdOf } from './requests.js';
 
-/** One transaction in a notification. It names the transaction or the payment, and proves nothing. */
+/** A hint: one transaction in a notification. It names the transaction or the payment, and proves nothing. */
 export interface HintedTransaction {
   readonly transId?: TransId | undefined;
   readonly status?: ProviderStatus | undefined;
@@ -17,7 +17,7 @@ export interface HintedTransaction {
 
 /** A notification as it was read. */
 export interface Notification {
-  /** The transactions; empty when no subject could be made out. */
+  /** Empty when no subject could be made out. */
   readonly hints: readonly HintedTransaction[];
   readonly text: string;
 }
@@ -48,7 +48,7 @@ export async function readNotification(
   return { hints: distinct(found.length > 0 ? found : hintsInText(text)), text };
 }
 
-/** The query of the address that a notification was sent to, which may hold its content. */
+/** Reads the hints in the query of the address that a notification was sent to. */
 export function readQuery(address: string): readonly HintedTransaction[] {
   return hintsIn(fieldsByObject(new URL(address, 'http://localhost').searchParams), {}, 0);
 }

@@ -44,7 +44,7 @@ export function providerText(text: string, confidential: Confidential = {}): str
   const { credentials, phone, name, email } = confidential;
   const named = [...literalPatterns(credentials, email), ...namePatterns(name), EMAIL].reduce(mask, line);
   const unnumbered = named.replace(DATE_OR_PHONE, (_number, date?: string) => date ?? MASK);
-  // After the longer numbers, which may contain it after a country code.
+  // After the longer numbers, which may contain this one behind a country code.
   const shown = phonePatterns(phone).reduce(mask, unnumbered).normalize('NFC').trim();
   // By code points, so that no character is cut in half.
   const characters = [...shown];

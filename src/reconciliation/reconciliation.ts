@@ -160,7 +160,7 @@ function disagreements(payment: DayPayment, own: Transaction): [DifferenceKind, 
   if (own.transType !== undefined && own.transType !== transTypeOf({ kind })) {
     differences.push(['kind_differs', `${own.transId} is a ${own.transType}, and the payment a ${kind}`]);
   }
-  // A payment in REVIEW says nothing that the provider could contradict.
+  // A payment in REVIEW claims nothing that the provider could contradict.
   if (status !== 'REVIEW' && !agree(payment, own.status)) {
     differences.push([
       'status_differs',

@@ -98,7 +98,7 @@ export class Database {
       await query('COMMIT');
       return result;
     } catch (error) {
-      // The server takes back what a connection that is closed has begun.
+      // The server rolls back the transaction of a closed connection.
       if (error instanceof RecordsUnavailableError) broken = error;
       else {
         await query('ROLLBACK').catch((reason: Error) => {
@@ -114,20 +114,20 @@ export class Database {
   /** Brings the schema up to date. It may be called again, and by several processes at once. */
   async migrate(): Promise<void> {
     if (await this.#isUpToDate()) return;
-    // A connection of its own: statements on the others may not take that long.
+    // A connection of its own: on the others, statements have a shorter time limit.
     const dbClient = new pg.Client({ ...this.#settings, query_timeout: MIGRATION_LIMIT_MS });
     dbClient.on('error', this.#logLoss);
     try {
       await answered(() => dbClient.connect());
       await begin(queryOf(dbClient), MIGRATION_LOCK, MIGRATION_LIMIT_MS);
-      // Its own lock belongs to a session, and fails the one who comes second: ours waits. Its transaction ends ours.
+      // The library's own lock belongs to a session, and makes the second process fail: ours waits. Its transaction ends ours.
       const options: RunnerOption = {
         dbClient,
         dir: MIGRATIONS,
         direction: 'up',
         migrationsTable: 'migrations',
         noLock: true,
-        // The first file's own would end ours, and let another process in before the second.
+        // The first file's own transaction would end ours, and let another process in before the second file.
         singleTransaction: true,
         logger: { info: () => undefined, warn: () => undefined, error: (text) => this.logger.error(text) },
       };
@@ -136,7 +136,7 @@ export class Database {
         this.logger.info({ migrations: done.map(({ name }) => name) }, "the records' tables were brought up to date");
       }
     } finally {
-      // A server that no longer answers may never see it go.
+      // A server that no longer answers may never see the connection close.
       void dbClient.end().catch(() => undefined);
     }
   }

@@ -49,14 +49,14 @@ export async function paymentsOfDay(
   const from = startOf(day);
   const before = endOfDay(from);
   const latest = new Map<PaymentId, RunOfDay>();
-  // One more tells that there are more.
+  // One more than the limit shows that there are more.
   const held = max + 1;
   for await (const { runs } of listRuns(client, visibilityQuery({ createdFrom: from, createdBefore: before }))) {
     onProgress();
     for (const run of runs) keepLatest(latest, toRunOfDay(run));
     forgetLater(latest, held);
   }
-  // What Temporal has, it knows better. What was forgotten may come again from the records, as late as it was.
+  // Temporal's data is newer. Forgotten payments come again from the records, as late ones as before.
   const inTemporal = new Set(latest.keys());
   for (let after = '', isMore = true; isMore; ) {
     const rows = await records.runsCreated(from, before, after, ROWS_PER_QUERY);

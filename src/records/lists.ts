@@ -35,7 +35,7 @@ export function paymentsQuery(filter: RecordFilter, limit: number): SqlQuery {
   const where = new Conditions();
   where.add('merchant = ?', filter.owner);
   where.add('status = ?', filter.status);
-  // As the index of those that aren't says it.
+  // In the form of Temporal's index for payments that aren't recorded.
   if (final !== undefined) where.are(final ? 'final' : 'NOT final');
   where.add('kind = ?', filter.kind);
   where.add('external_id = ?', filter.externalId);
@@ -58,7 +58,7 @@ export function eventsQuery({ owner, type, since, after }: EventFilter, limit: n
   where.add('events.merchant = ?', owner);
   where.add('type = ?', type);
   where.add(
-    // By the time alone, all events from before it would be read.
+    // With the time alone, all earlier events would be read, too.
     `at >= ? AND position >=
        coalesce((SELECT position FROM event_hours WHERE hour <= ? ORDER BY hour DESC LIMIT 1), 0)`,
     since === undefined ? undefined : new Date(since),

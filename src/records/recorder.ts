@@ -255,7 +255,7 @@ class Recorder {
   }
 
   #fail(error: unknown, stop: AbortSignal): false {
-    // Whatever was away, there may be much to do when it is back.
+    // After an outage of either, there may be much to do.
     this.#widthMs = WINDOW_MS;
     const now = Date.now();
     if (stop.aborted || now - this.#warnedAt < WARN_EVERY_MS) return false;

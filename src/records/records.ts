@@ -234,7 +234,7 @@ export class Records {
 
   async #eraseOne(query: Query, record: PaymentRecord): Promise<PaymentId> {
     const { id, content } = withoutPayer(record);
-    // Without the key, it isn't known what else would be lost with the personal data.
+    // Without the key, nobody knows what else would be lost with the personal data.
     if (content === undefined) {
       throw new MissingKeyError(
         `Nothing was erased: ${id} can't be read, and the log says why. If the encryption key that it was written with is missing, add that to ENCRYPTION_KEYS, after the present one, and erase again.`,

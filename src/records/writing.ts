@@ -42,8 +42,8 @@ export async function missingAmong<Run extends PaymentRun>(
 
 function isMissing(run: PaymentRun, row: z.infer<typeof knownRow>, again: number): boolean {
   const { closedAt } = row;
-  // Temporal, restored from a backup, has runs end again. What was stopped then is less than what it had come to
-  // before.
+  // After a restore from a backup, Temporal ends runs again. A run that is stopped then has less than it had at its
+  // first end.
   if (isLater(run.closedAt, closedAt) && !run.stopped) return true;
   if (row.runId !== run.runId) return row.runStartedAt <= run.startedAt && !isLater(closedAt, run.closedAt);
   const isOld = row.recordedAt < again;

@@ -50,7 +50,7 @@ export async function serveMetrics(
   const { hostname, port } = new URL(`http://${address}`);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    // Port 80 is the one that a URL leaves out.
+    // A URL leaves out port 80.
     server.listen(Number(port || 80), hostname.replace(/^\[|\]$/g, ''), resolve);
   });
   return {

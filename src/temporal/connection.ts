@@ -167,7 +167,7 @@ function failedCall(details: string): ConstructorParameters<typeof grpc.Intercep
   return {
     start(_metadata, listener) {
       process.nextTick(() => {
-        // A message comes before every status, also that of a failure: the retries rely on it.
+        // A message comes before every status, even that of a failure: the retries rely on it.
         listener?.onReceiveMessage?.(null);
         listener?.onReceiveStatus?.(status);
       });
@@ -246,9 +246,9 @@ export async function workflowPollers(
 ) {
   const taskQueueType = TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW;
   const request = { namespace, taskQueue: { name: taskQueue }, taskQueueType };
-  // Asked plainly, Temporal names those that it has seen at the first of the queue's partitions, which are not all of
-  // several workers. In its "enhanced" mode, which not every server has, it names those of all partitions, but of the
-  // versions that it was asked for alone.
+  // By default, Temporal lists only pollers seen at the queue's first partition, so it may miss some of
+  // several workers. In its "enhanced" mode, which not every server has, it lists those of all partitions, but only of
+  // the versions in the request.
   const enhanced = {
     ...request,
     apiMode: DescribeTaskQueueMode.DESCRIBE_TASK_QUEUE_MODE_ENHANCED,

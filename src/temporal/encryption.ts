@@ -86,7 +86,7 @@ export function encryptionOf(
  * The message says which key it needs, and what to do.
  */
 export class DecryptionError extends Error {
-  // Temporal's SDK takes it as the type of the failure that the error becomes.
+  // Temporal's SDK uses it as the type of the failure made from the error.
   override readonly name = DECRYPTION_FAILURE;
 
   /** @param workflowId the workflow whose payload it is, where Temporal's SDK says it */
@@ -206,7 +206,7 @@ function decrypt({ metadata, data }: Payload, { key }: EncryptionKey): Payload {
   }).setAAD(bytesOf(metadata ?? {}));
   decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
   const plain = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES));
-  // Checks the tag. In this mode there is no text left.
+  // Checks the tag. In this mode no text remains.
   decipher.final();
   return PayloadMessage.decode(plain);
 }

@@ -87,7 +87,7 @@ async function closeGaps(connection: SetupConnection, namespace: string): Promis
 
   const failures = [
     has('retention') ? await failureOf(() => raiseRetention(connection, namespace)) : undefined,
-    // If one has another type, the namespace is probably used for something else: leave it alone.
+    // An attribute of another type suggests that the namespace is used for something else: leave it alone.
     has('missing') && !has('type') ? await failureOf(() => addAttributes(connection, namespace, before)) : undefined,
   ].filter((failure) => failure !== undefined);
   // Another process may have made the same change in the meantime, which some servers answer with an error.

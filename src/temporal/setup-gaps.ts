@@ -18,7 +18,7 @@ export type SetupGap =
 
 /** Describes a gap of a namespace in a sentence. */
 export function describeGaps(namespace: string, gaps: readonly SetupGap[]): string {
-  // A namespace that isn't there lacks everything else as well.
+  // A missing namespace lacks everything else, too.
   const [first] = gaps;
   const said = first?.kind === 'namespace' ? [first] : gaps;
   return `The Temporal namespace ${namespace} ${said.map(describeGap).join(', ')}.`;

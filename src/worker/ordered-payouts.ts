@@ -13,7 +13,7 @@ export async function orderedPayouts(merchant: string, day: string): Promise<Cou
   const found = new Map<PaymentId, CountedPayout>();
   for await (const { runs } of listRuns(Context.current().client, payoutsOfDay(merchant, day))) {
     for (const { id, merchant: owner, indexed } of runs) {
-      // Some of the index's stores ignore case. A payment may have several runs.
+      // Some stores of the index ignore case. A payment may have several runs.
       if (owner === merchant) found.set(id, { id, amount: indexed.amount });
     }
   }

@@ -88,7 +88,7 @@ export async function createPaymentWorker(options: PaymentWorkerOptions): Promis
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
   };
   const run = async () => {
-    // None is of use alone: when one ends, for any reason, the others are stopped.
+    // No worker is of use alone: when one ends, for any reason, the others are stopped.
     const running = workers.map((worker) => worker.run().finally(shutdown));
     if (isShutDown) shutdown();
     await Promise.allSettled(running);
@@ -99,7 +99,7 @@ export async function createPaymentWorker(options: PaymentWorkerOptions): Promis
     workers.push(await createDeliveries(options));
     if (options.statementSteps !== undefined) workers.push(await createStatements(options, options.statementSteps));
   } catch (error) {
-    // The workers that were made hold threads and the connection until they have run.
+    // Workers hold threads and the connection until they have run.
     shutdown();
     await run().catch(() => undefined);
     throw error;

@@ -11,7 +11,7 @@ Object.assign(globalHandlers, { setPromiseHook: () => undefined });
 /** Longest that a workflow may compute without waiting, in ms: the SDK allows each of its calls as much. */
 const ACTIVATION_LIMIT_MS = 5_000;
 
-// A time limit for each call into a workflow, some four an activation: each limit takes a thread. Here the activation
+// The SDK limits each call into a workflow, some four an activation, and each limit takes a thread. Here the activation
 // has one, since all of it happens before its first wait.
 const limited = new Script('runActivation()');
 const { activate } = BaseVMWorkflow.prototype;

@@ -25,13 +25,13 @@ export class LeanWorker extends Worker {
     const start = {
       type: 'init',
       workflowBundle,
-      // The thread limits what a workflow computes, and not each of the SDK's calls.
+      // The thread limits a workflow's computing as a whole, and not each of the SDK's calls.
       isolateExecutionTimeoutMs: undefined,
       reuseV8Context: true,
       registeredActivityNames: new Set(options.activities.keys()),
       hasPatchActivationCallback: false,
     } as const;
-    // @ts-expect-error: the SDK declares its time limit as a number, but hands it to node:vm, which takes none, too.
+    // @ts-expect-error: the SDK declares its time limit as a number, but hands it to node:vm, which also accepts none.
     await thread.send(start);
     return new ThreadedVMWorkflowCreator([thread]);
   }

@@ -22,7 +22,7 @@ export function problemsOf(route: Route): ProblemCode[] {
   const add = (...more: readonly ProblemCode[]) => {
     for (const code of more) found.add(code);
   };
-  // A part of a path can be percent-encoded wrongly.
+  // A segment of a path may have invalid percent-encoding.
   if (path.includes(':')) add('invalid_request');
   if (path.includes(':id')) add('not_found', 'temporarily_unavailable', 'records_unavailable', 'record_unreadable');
   if (route.scopes) {

@@ -47,7 +47,7 @@ export const listEvents = authenticatedRoute({
     const after = cursor === undefined ? 0 : await records.readEventCursor(cursor);
     if (after === undefined) throw invalidRequest([{ field: 'cursor', message: NO_CURSOR }]);
     const { events, recordedUntil } = await askRecords(async () => {
-      // Read first: what is recorded in the meantime is then in the events, and not yet in this.
+      // Read first: events recorded in the meantime are then in the list, and not yet in this time.
       const state = await records.recorderState();
       return { ...state, events: await records.events({ owner, type, since, after }, limit + 1) };
     }, UNREAD);

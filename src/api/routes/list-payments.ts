@@ -92,7 +92,7 @@ export const listPayments = authenticatedRoute({
       ...(nextCursor && { Link: `<${nextPage(address, nextCursor)}>; rel="next"` }),
     };
     if (preferred(['application/json', 'text/csv']) === 'text/csv') {
-      // It has no room to say so.
+      // CSV has no room to say so.
       if (isIncomplete) throw recordsUnavailable(INCOMPLETE);
       const rows = [
         ...payments.map(({ payment, owner }) => ({ ...payment, merchant: owner })),

@@ -86,7 +86,7 @@ export const phone = z
   .max(MAX_PHONE_LENGTH, { error: `must have at most ${MAX_PHONE_LENGTH} characters`, abort: true })
   .meta({
     examples: ['677000000'],
-    // What is read besides, a pattern can't say: full-width digits, invisible marks.
+    // A pattern can't express the rest that is accepted: full-width digits, invisible marks.
     pattern: '^[ ().-]*(?:(?:(?:\\+|00)[ ().-]*)?2[ ().-]*3[ ().-]*7[ ().-]*)?6(?:[ ().-]*[0-9]){8}[ ().-]*$',
   })
   .transform(

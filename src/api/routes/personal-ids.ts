@@ -13,7 +13,7 @@ export function refusePersonalIds(order: PaymentOrder): void {
   const { email = '' } = order;
   const [mailbox = ''] = email.split('@');
   const isPhone = (id: string) => (phone !== '' && id.includes(phone)) || MOBILE_NUMBER.test(id);
-  // Of an address in another script than Latin, nothing may be left.
+  // Nothing may be left of an address in another script than Latin.
   const address = bare(email);
   const isEmail = (id: string) => id !== '' && (id === bare(mailbox) || (address !== '' && id.includes(address)));
   const isName = (id: string) => bare(name) !== '' && id === bare(name);

@@ -115,13 +115,13 @@ async function acceptNotification(request: ApiRequest, context: WebhookContext):
   const { hints, text } = await readNotification(await request.readBytes(), headers, MAX_BODY_BYTES);
   const found = hints.length > 0 ? hints : readQuery(request.address);
   if (found.length === 0 && request.method !== 'POST' && NOTHING.has(text.trim())) {
-    // Somebody looks whether there is anything here.
+    // Somebody checks whether anything is here.
     request.record.result = 'not_one';
     throw methodNotAllowed('POST');
   }
   if (found.length === 0) return await keepUnread(request, context, text);
-  // All are tried before the first that could not be taken has the provider repeat them: those that were aren't harmed
-  // by it.
+  // All are delivered before the first failure has the provider repeat them: a repetition does no harm to those that
+  // were.
   let failure: unknown;
   for (const one of found) {
     try {
@@ -162,7 +162,7 @@ async function acceptHint(
     if (delivery !== 'unknown') return delivery;
   } catch (error) {
     if (error instanceof TooManyNotifications) await keepRefused(context, hint);
-    // Temporal has no such payment. One of long ago may be meant: an operator has to see it, and the provider may not
+    // Temporal has no such payment. It may be about an old one: an operator has to see it, and the provider may not
     // repeat it.
     if (!(error instanceof RecordsUnavailable)) throw error;
   }

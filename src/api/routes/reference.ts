@@ -159,7 +159,7 @@ export const getReferenceScript = publicRoute({
         text: await script,
       };
     } catch {
-      // Run from its sources, the project has no lib/.
+      // When the project runs from its sources, there is no lib/.
       script = undefined;
       throw notFound();
     }

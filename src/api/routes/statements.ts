@@ -50,7 +50,7 @@ export const listStatements = authenticatedRoute({
     const found = await askRecords(() => statements.list(before, limit + 1), UNREAD);
     const data = found.slice(0, limit).map(({ payments, differences, ...summary }) => ({
       ...summary,
-      // The counts are those of all merchants.
+      // The counts cover all merchants.
       ...(isOperator(caller) && { payments, differences }),
     }));
     return { status: 200, json: { data, hasMore: found.length > limit } };

@@ -36,7 +36,7 @@ export interface Taken {
 export function occurrencesIn(taken: Taken): readonly Occurrence[] {
   const changes = changesIn(taken);
   const cause = causeOf(taken);
-  // An answer that changes the status to just what it says is told once.
+  // An answer and the change of status to the one that it gives are told as one.
   const isTold = cause?.type === 'asked' && changes.some((one) => isChangeTo(one, cause.answer));
   return cause === undefined || isTold ? changes : [cause, ...changes];
 }
@@ -73,7 +73,7 @@ function causeOf(taken: Taken): Occurrence | undefined {
       return isRefused(taken, event)
         ? undefined
         : { type: 'notification_requested', number: event.number, ...askerOf(event.by) };
-    // What comes of these, if anything, is among the changes.
+    // Their consequences, if any, are among the changes.
     case 'begin':
     case 'time':
     case 'handOver':
@@ -281,7 +281,7 @@ function sourceOf(event: PaymentEvent, after: PaymentState): ChangeSource {
     case 'listed':
     case 'status':
     case 'expired':
-      // What is given up is no answer's doing.
+      // The system gives a payment up, not an answer.
       return GIVEN_UP.includes(failureCodeOf(after)) ? 'system' : 'provider';
     default:
       return 'system';

@@ -56,7 +56,7 @@ export function toPayment(state: PaymentState): Payment {
     financialTransId: facts.financialTransId,
     review: review && toPaymentReview(state, review),
     resolution: state.resolved && toResolution(state, state.resolved),
-    // It is empty once it was erased.
+    // The phone number is empty once it was erased.
     phone: order.kind === 'link' || !order.phone ? undefined : masked(order.phone),
     message: order.message,
     redirectUrl: order.kind === 'link' ? order.redirectUrl : undefined,

@@ -86,7 +86,7 @@ export interface Claims {
   /** The latest about which the provider gave no answer, despite repeated questions. */
   readonly unconfirmed: readonly TransId[];
   /**
-   * A notification says that the payment has a transaction, but not which one. Set until the provider shows one, or a
+   * A hint says that the payment has a transaction, but not which one. Set until the provider shows one, or a
    * person decides.
    */
   readonly isNamed?: true | undefined;
@@ -97,9 +97,9 @@ export interface Claims {
 /** A hint that has called a transaction SUCCESSFUL. */
 export interface PaidClaim {
   readonly transId: TransId;
-  /** Time of the notification, in ms since the epoch. Another counts once this one can't be confirmed any more. */
+  /** Time of the hint, in ms since the epoch. Another counts once this one can't be confirmed any more. */
   readonly at: number;
-  /** Number of notifications that counted. */
+  /** Number of hints that counted. */
   readonly times: number;
 }
 
@@ -225,7 +225,7 @@ export function isKnownTransaction(payment: Pick<PaymentState, 'phase' | 'others
 }
 
 /**
- * Lists the transactions that notifications name and that the provider hasn't explained. While there is any, nothing is
+ * Lists the transactions that hints name and that the provider hasn't explained. While there is any, nothing is
  * sent again, and the merchant is told nothing final unless the provider says it or a person decides.
  */
 export function namedIn({ claims }: Pick<PaymentState, 'claims'>): readonly TransactionMention[] {

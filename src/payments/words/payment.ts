@@ -89,7 +89,7 @@ export interface PaymentResolution {
   readonly review: number;
   readonly by: string;
   readonly why: string;
-  /** It was made before its time, or against a notification, because the operator insisted. */
+  /** It was made before its time, or against a hint, because the operator insisted. */
   readonly forced?: true | undefined;
   /** The objections that it overruled; missing when it overruled any. */
   readonly overruled?: readonly Objection[] | undefined;

@@ -18,7 +18,7 @@ export interface Ambiguity {
   readonly since: number;
   /** The payment's outcome, once its list shows no transaction and no hint names one. */
   readonly otherwise?: Failed | undefined;
-  /** The attempts to be continued once the transaction that a notification named has come to nothing. */
+  /** The attempts to be continued once the transaction that a hint named has come to nothing. */
   readonly unsent?: Unsent | undefined;
 }
 
@@ -46,7 +46,7 @@ export interface Unsent {
 
 /**
  * The request is on its way, or is just about to be. Only its outcome leads out of here, unless it repeats another and
- * a notification comes before it leaves.
+ * a hint comes before it leaves.
  */
 export interface Sending {
   readonly kind: 'sending';
@@ -153,7 +153,7 @@ export interface Deciding {
   readonly moving: readonly TransId[];
   /** Number of times that links were expired for it. */
   readonly rounds: number;
-  /** Transactions that notifications had named by then: an operator who insists has taken them into account. */
+  /** Transactions that hints had named by then: an operator who insists has taken them into account. */
   readonly inView: readonly TransactionMention[];
   /** The known difference of the transaction that it names. */
   readonly before?: string | undefined;
@@ -224,7 +224,7 @@ interface EndedFields {
   readonly checks: readonly Check[];
   /**
    * Transactions that the provider has yet to answer about: they could still move money by its last answer when an
-   * operator called the payment FAILED, or it gave no answer about a notification that names them. A check that leaves
+   * operator called the payment FAILED, or it gave no answer about a hint that names them. A check that leaves
    * one of them open is repeated.
    */
   readonly outstanding?: readonly TransId[] | undefined;
@@ -241,7 +241,7 @@ export interface Check {
   readonly heard?: readonly TransId[] | undefined;
 }
 
-/** A transaction in a notification, or the mention of one without its id. */
+/** A transaction in a hint, or the mention of one without its id. */
 export type TransactionMention = TransId | typeof UNNAMED;
 
 export const UNNAMED = 'a transaction without its id' as const;
@@ -271,7 +271,7 @@ export function followedBy(inquiry: Inquiry | undefined): Following | undefined 
 
 /** Returns the transaction whose status is asked for without anybody's decision. */
 export function polledTransaction(phase: Phase): Following | undefined {
-  // While a decision is looked into, that is only put off.
+  // While a decision is checked, the inquiry is only put off.
   const inquiry = activeInquiry(phase.kind === 'deciding' ? phase.review : phase);
   return inquiry?.kind === 'verifying' ? undefined : followedBy(inquiry);
 }
