@@ -81,7 +81,7 @@ export async function carryOut(visit: Visit): Promise<Reply> {
     if (isOld(payment, action, fields.review)) return await oldView(visit, payment, action, fields);
     const { force } = standingOf(session, payment, draft);
     const isMeant = !isForced(force) || visit.field('force') === FORCE_WORD;
-    // A form that is sent again must not do what it didn't show. The review's number covers everything else that it showed.
+    // A form that is sent again must not do what it didn't show. The review's number covers all else that it showed.
     if (!isMeant || visit.field('overruled') !== overruledBy(force, draft)) {
       return { to: `${paymentAddress(id)}/confirm/${draft.id}` };
     }

@@ -60,7 +60,7 @@ const FIELDS = {
   why: z
     .string()
     .min(1, 'Say why: the merchant can read it, and so can anybody who looks at the payment later.')
-    // By the API's rule, which counts characters and not units of UTF-16: a text that it would refuse stays in the form.
+    // By the API's rule, which counts characters and not units of UTF-16: a text that it refuses stays in the form.
     .refine((why) => [...why].length <= 500, 'Say it in at most 500 characters.')
     .regex(PLAIN_LINE, 'Write it in one line, without control characters.'),
   transId: z

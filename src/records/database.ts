@@ -120,7 +120,7 @@ export class Database {
     try {
       await answered(() => dbClient.connect());
       await begin(queryOf(dbClient), MIGRATION_LOCK, MIGRATION_LIMIT_MS);
-      // The library's own lock belongs to a session, and makes the second process fail: ours waits. Its transaction ends ours.
+      // The library's lock belongs to a session, and fails the second process: ours waits. Its transaction ends ours.
       const options: RunnerOption = {
         dbClient,
         dir: MIGRATIONS,
