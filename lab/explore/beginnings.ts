@@ -1,4 +1,4 @@
-import { Links, type LinkWorld } from '../../src/engine/links.js';
+import { type LinkOperations, Links } from '../../src/engine/links.js';
 import type { PaymentId } from '../../src/payments/words/payment-id.js';
 import { randomOf } from './random.js';
 
@@ -109,7 +109,7 @@ class Story {
     );
   }
 
-  #world(process: number, body: string): LinkWorld<Link, Link> {
+  #world(process: number, body: string): LinkOperations<Link, Link> {
     const life = this.#processes[process]?.life ?? 0;
     const call = <T>(answer: () => T, others: (() => T)[] = []) =>
       new Promise<T>((resolve, reject) => {
@@ -140,7 +140,7 @@ class Story {
     return {
       isUnique: false,
       find: () => call(() => this.#payment, failing()),
-      findOther: () =>
+      findStarted: () =>
         call(() => {
           if (this.#payment === undefined) throw AWAY;
           return this.#payment;
@@ -152,9 +152,9 @@ class Story {
           return link;
         }),
       isLink: () => true,
-      begin: (link) => call(() => begin(link), [...failing(), ...failing(() => begin(link))]),
-      mayBegin: (error) => error === AWAY,
-      has: (found, made) => found === made,
+      start: (link) => call(() => begin(link), [...failing(), ...failing(() => begin(link))]),
+      mayHaveStarted: (error) => error === AWAY,
+      isStartedWith: (found, made) => found === made,
       expire: (link) => {
         if (!this.mutant.expiresNothing) link.isLive = false;
       },
@@ -167,7 +167,7 @@ class Story {
     this.#left.notifications--;
     const { links } = this.#processes[process] ?? {};
     void links?.untilOpened(ID).then(() => {
-      const made = links.recallUnwoken(ID) ?? (this.#payment === undefined ? links.recall(ID) : undefined);
+      const made = links.takeForFirstHint(ID) ?? (this.#payment === undefined ? links.recall(ID) : undefined);
       if (made !== undefined && !this.mutant.wakesNothing) this.#payment ??= made;
       // Without either, it is kept for a person.
       if (made !== undefined && this.#payment === undefined) this.broken.add('heard');

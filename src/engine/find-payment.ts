@@ -125,10 +125,10 @@ async function findEarlierRun(client: Client, id: PaymentId): Promise<PaymentInT
 const EVENTS_OF_FIRST_TASK = 4;
 
 /**
- * Whether a payment was started with a link that waits to be paid, and no worker has done anything for it since. It
- * can't be queried then, and is as it was started.
+ * Whether a payment's start is still delayed: it has a link that waits to be paid, and no worker has done anything for
+ * it yet. It can't be queried then, and is as it was started.
  */
-export function isDormant({ running, description }: PaymentInTemporal): boolean {
+export function isDelayedStart({ running, description }: PaymentInTemporal): boolean {
   const { historyLength, startTime, executionTime, raw } = description;
   if (!running || historyLength >= EVENTS_OF_FIRST_TASK) return false;
   // A message may have begun its first task, which is no payment's sending.

@@ -61,7 +61,7 @@ export function requestedLink(order: LinkOrder, terms: PaymentTerms, request: Li
 }
 
 /** Dependencies of making one payment's link. */
-export interface LinkWorld<Made, Found> {
+export interface LinkOperations<Made, Found> {
   /** No other request can have the payment's id. */
   readonly isUnique: boolean;
   /** The payment, if the records or Temporal know it. */
@@ -76,13 +76,13 @@ export interface LinkWorld<Made, Found> {
    * @returns false when its id was started before
    * @throws when it isn't known whether it was started, or it can't be
    */
-  begin(made: Made): Promise<boolean>;
+  start(made: Made): Promise<boolean>;
   /** Whether a start that has failed may have come through, or come through later. */
-  mayBegin(error: unknown): boolean;
+  mayHaveStarted(error: unknown): boolean;
   /** The payment whose id was started before. @throws when it isn't known */
-  findOther(): Promise<Found>;
+  findStarted(): Promise<Found>;
   /** Whether a payment was started with this link. */
-  has(found: Found, made: Made): boolean;
+  isStartedWith(found: Found, made: Made): boolean;
   /** Expires a link that nobody was given. If that fails, it expires by itself within a day. */
   expire(made: Made): void;
   /** @returns false when the process is to stop */
@@ -93,19 +93,19 @@ export interface LinkWorld<Made, Found> {
 export type Opened<Made, Found> =
   | { readonly kind: 'found'; readonly found: Found }
   /** `isNew` if this very request has asked for it. */
-  | { readonly kind: 'begun'; readonly made: Made; readonly isNew: boolean }
+  | { readonly kind: 'started'; readonly made: Made; readonly isNew: boolean }
   /** No link has come of it, and no payment was started yet. */
   | { readonly kind: 'noLink'; readonly made: Made };
 
-interface Kept<Made> {
+interface KeptLink<Made> {
   readonly made: Made;
   readonly at: number;
   /** Its payment was started, so that somebody may have been given it. */
-  isBegun: boolean;
+  isStarted: boolean;
   /** A start has failed that may have been taken: another process may have given somebody the link. */
   isUncertain: boolean;
-  /** A notification has come for it. */
-  isWoken: boolean;
+  /** A hint has come for it. */
+  hasHint: boolean;
 }
 
 /** Time for which a link is remembered, in ms. Most are paid within minutes. */
@@ -133,29 +133,29 @@ const MAX_STARTS = 24;
  */
 export class Links<Made> {
   readonly #turns = new Map<PaymentId, Promise<unknown>>();
-  readonly #kept = new Map<PaymentId, Kept<Made>>();
+  readonly #kept = new Map<PaymentId, KeptLink<Made>>();
 
   /**
-   * Finds the payment, or begins it with a link: one that this process has made before, or a new one. Whoever finds it
-   * begun with another link expires the one that it has made itself.
+   * Finds the payment, or starts it with a link: one that this process has made before, or a new one. Whoever finds it
+   * started with another link expires the one that it has made itself.
    *
-   * @throws what the world throws. The payment may have begun then, and is begun later if it can be.
+   * @throws what an operation throws. The payment may have started then, and is started later if it can be.
    */
-  async open<Found>(id: PaymentId, world: LinkWorld<Made, Found>): Promise<Opened<Made, Found>> {
+  async open<Found>(id: PaymentId, operations: LinkOperations<Made, Found>): Promise<Opened<Made, Found>> {
     return await this.#inTurn(id, async () => {
-      const found = world.isUnique ? undefined : await world.find();
+      const found = operations.isUnique ? undefined : await operations.find();
       if (found !== undefined) return { kind: 'found', found };
       const before = this.#recall(id);
-      const made = before?.made ?? (await world.ask());
-      if (!world.isLink(made)) return { kind: 'noLink', made };
+      const made = before?.made ?? (await operations.ask());
+      if (!operations.isLink(made)) return { kind: 'noLink', made };
       const kept = before ?? this.#keep(id, made);
       try {
-        const other = await this.#begin(id, kept, world);
+        const other = await this.#start(id, kept, operations);
         if (other !== undefined) return { kind: 'found', found: other };
-        return { kind: 'begun', made, isNew: before === undefined };
+        return { kind: 'started', made, isNew: before === undefined };
       } catch (error) {
-        if (world.mayBegin(error)) kept.isUncertain = true;
-        if (before === undefined) void this.#beginLater(id, kept, world, error);
+        if (operations.mayHaveStarted(error)) kept.isUncertain = true;
+        if (before === undefined) void this.#startLater(id, kept, operations, error);
         throw error;
       }
     });
@@ -171,56 +171,60 @@ export class Links<Made> {
     return this.#recall(id)?.made;
   }
 
-  /** {@link recall} for the first notification alone: after that, the payment has begun, and may even have ended. */
-  recallUnwoken(id: PaymentId): Made | undefined {
+  /** {@link recall} for the first hint alone: after that, the payment has begun, and may even have ended. */
+  takeForFirstHint(id: PaymentId): Made | undefined {
     const kept = this.#recall(id);
-    if (kept === undefined || kept.isWoken) return undefined;
-    kept.isWoken = true;
+    if (kept === undefined || kept.hasHint) return undefined;
+    kept.hasHint = true;
     return kept.made;
   }
 
   /** Starts the payment. @returns the one that another request has started */
-  async #begin<Found>(id: PaymentId, kept: Kept<Made>, world: LinkWorld<Made, Found>): Promise<Found | undefined> {
-    const isBegun = await world.begin(kept.made);
-    const found = isBegun ? undefined : await world.findOther();
-    if (found === undefined || world.has(found, kept.made)) {
-      kept.isBegun = true;
+  async #start<Found>(
+    id: PaymentId,
+    kept: KeptLink<Made>,
+    operations: LinkOperations<Made, Found>,
+  ): Promise<Found | undefined> {
+    const isFirst = await operations.start(kept.made);
+    const found = isFirst ? undefined : await operations.findStarted();
+    if (found === undefined || operations.isStartedWith(found, kept.made)) {
+      kept.isStarted = true;
     } else {
       this.#forget(id, kept);
       // A link that somebody was given may be paid at this moment.
-      if (!kept.isBegun && !kept.isUncertain) world.expire(kept.made);
+      if (!kept.isStarted && !kept.isUncertain) operations.expire(kept.made);
     }
     return found;
   }
 
   /** Starts a payment whose start has failed, for as long as that may help, and then expires its link. */
-  async #beginLater<Found>(
+  async #startLater<Found>(
     id: PaymentId,
-    kept: Kept<Made>,
-    world: LinkWorld<Made, Found>,
+    kept: KeptLink<Made>,
+    operations: LinkOperations<Made, Found>,
     failure: unknown,
   ): Promise<void> {
     let error = failure;
-    for (let tries = 0; tries < MAX_STARTS && world.mayBegin(error); tries++) {
-      if (!(await world.pause(Math.min(START_AGAIN_MS.first * 2 ** tries, START_AGAIN_MS.max)))) break;
+    for (let tries = 0; tries < MAX_STARTS && operations.mayHaveStarted(error); tries++) {
+      if (!(await operations.pause(Math.min(START_AGAIN_MS.first * 2 ** tries, START_AGAIN_MS.max)))) break;
       try {
-        await this.#inTurn(id, () => this.#begin(id, kept, world));
+        await this.#inTurn(id, () => this.#start(id, kept, operations));
         return;
       } catch (again) {
         error = again;
       }
     }
-    if (kept.isBegun) return;
+    if (kept.isStarted) return;
     this.#forget(id, kept);
     // A payment counts as being there when nobody can tell.
-    const isThere = await world.find().then(
+    const isThere = await operations.find().then(
       (found) => found !== undefined,
       () => true,
     );
-    if (!isThere) world.expire(kept.made);
+    if (!isThere) operations.expire(kept.made);
   }
 
-  #forget(id: PaymentId, kept: Kept<Made>): void {
+  #forget(id: PaymentId, kept: KeptLink<Made>): void {
     if (this.#kept.get(id) === kept) this.#kept.delete(id);
   }
 
@@ -235,15 +239,15 @@ export class Links<Made> {
     }
   }
 
-  #keep(id: PaymentId, made: Made): Kept<Made> {
-    const kept = { made, at: Date.now(), isBegun: false, isUncertain: false, isWoken: false };
+  #keep(id: PaymentId, made: Made): KeptLink<Made> {
+    const kept = { made, at: Date.now(), isStarted: false, isUncertain: false, hasHint: false };
     this.#kept.set(id, kept);
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > MAX_REMEMBERED && oldest !== undefined) this.#kept.delete(oldest);
     return kept;
   }
 
-  #recall(id: PaymentId): Kept<Made> | undefined {
+  #recall(id: PaymentId): KeptLink<Made> | undefined {
     const kept = this.#kept.get(id);
     if (kept === undefined || Date.now() - kept.at < REMEMBERED_MS) return kept;
     this.#kept.delete(id);

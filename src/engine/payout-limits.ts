@@ -14,7 +14,7 @@ import {
 import { AmountTooLarge, DailyLimitReached, isEngineError, Unavailable } from './errors.js';
 import { findPayment } from './find-payment.js';
 import { UNCHECKED } from './recorded-payments.js';
-import { waitFor, wasOvertaken } from './temporal-calls.js';
+import { waitForAnswer, wasOvertaken } from './temporal-calls.js';
 import type { UpdateContext } from './update-payment.js';
 
 /** Dependencies of merchants' limits. */
@@ -148,7 +148,7 @@ async function send(
   const limitMs = Math.min(answerWithinMs, COUNT_LIMIT_MS);
   try {
     const count = await shutdown.commands.within(limitMs, (signal) =>
-      waitFor(client, signal, limitMs, () => update(client, taskQueue, counter, payouts)),
+      waitForAnswer(client, signal, limitMs, () => update(client, taskQueue, counter, payouts)),
     );
     if (count !== undefined) return count.value;
   } catch (error) {

@@ -15,13 +15,13 @@ import {
   unmatchedSignal,
 } from '../workflows/messages.js';
 import { Unavailable } from './errors.js';
-import { findInTemporal, findPayment, isDormant, type ReadContext } from './find-payment.js';
+import { findInTemporal, findPayment, isDelayedStart, type ReadContext } from './find-payment.js';
 import type { Links } from './links.js';
 import type { NotificationLimits } from './notification-limits.js';
 import { inputOf, readEnded } from './read-payment.js';
 import { isLatest, reopenWithHint } from './reopen-payment.js';
 import type { MadeLink } from './start-payment.js';
-import { callTemporal, deliver, queryTemporal } from './temporal-calls.js';
+import { callTemporal, queryTemporal, sendWithStart } from './temporal-calls.js';
 import { type WorkflowStart, workflowOptions, workflowTypeOf } from './workflow-start.js';
 
 /** Dependencies of passing on the provider's notifications. */
@@ -87,10 +87,10 @@ async function routeTo(context: HintContext, id: PaymentId): Promise<WorkflowSta
   if (!id.startsWith(PAYMENT_ID_PREFIX.collection)) return 'signal';
   // A provider may notify of a link before its payment has started.
   await context.madeLinks.untilOpened(id);
-  const made = context.madeLinks.recallUnwoken(id);
+  const made = context.madeLinks.takeForFirstHint(id);
   if (made !== undefined) return made.start;
   const found = await findInTemporal(context, id);
-  if (found === undefined || !isDormant(found)) return found && 'signal';
+  if (found === undefined || !isDelayedStart(found)) return found && 'signal';
   const { owner, createdAt } = found;
   return { input: await inputOf(context, found), owner, createdAt, taskQueue: context.taskQueue };
 }
@@ -158,7 +158,7 @@ export async function keepUnmatched(
   notification: UnmatchedNotification,
 ): Promise<void> {
   const { id: workflowId, type } = UNMATCHED_WORKFLOW;
-  await deliver(client, () =>
+  await sendWithStart(client, () =>
     client.workflow.signalWithStart(type, {
       workflowId,
       taskQueue,

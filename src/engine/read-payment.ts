@@ -4,7 +4,7 @@ import type { PaymentId } from '../payments/words/payment-id.js';
 import type { Shutdown } from '../process/shutdown.js';
 import { inReviewUnlessFinal } from '../records/payment-record.js';
 import { type RunToRead, readEnd, readInput, readStart, readStopped } from '../records/read-run.js';
-import { isUntakenRun } from '../temporal/run-start.js';
+import { hasCompletedNoTask } from '../temporal/run-start.js';
 import {
   type EndedState,
   outcomeUpdate,
@@ -14,9 +14,15 @@ import {
 } from '../workflows/messages.js';
 import { UnreadableState } from '../workflows/schemas.js';
 import { RecordUnreadable, Unavailable } from './errors.js';
-import { type FoundPayment, findPayment, isDormant, type PaymentInTemporal, type ReadContext } from './find-payment.js';
+import {
+  type FoundPayment,
+  findPayment,
+  isDelayedStart,
+  type PaymentInTemporal,
+  type ReadContext,
+} from './find-payment.js';
 import { isRecordFinal, recordedContent } from './recorded-payments.js';
-import { callTemporal, hasEnded, queryTemporal, waitFor } from './temporal-calls.js';
+import { callTemporal, hasEnded, queryTemporal, waitForAnswer } from './temporal-calls.js';
 
 /** A payment with its state and timeline. */
 export interface PaymentContent extends PaymentResult, EndedState {}
@@ -97,7 +103,7 @@ export async function viewPayment(context: ReadContext, found: FoundPayment): Pr
   try {
     return await readPayment(context, found);
   } catch (error) {
-    if (!found.running || !(error instanceof Unavailable) || !(await isUntaken(context, found))) throw error;
+    if (!found.running || !(error instanceof Unavailable) || !(await hasRunNoTask(context, found))) throw error;
     return { stands: 'running', ...(await readAtStart(context, found)) };
   }
 }
@@ -133,7 +139,7 @@ export async function inputOf({ client }: ReadContext, found: PaymentInTemporal)
 
 /** Queries a running payment once it has no pending workflow task, in which it couldn't answer. */
 async function readRunning(context: ReadContext, found: PaymentInTemporal, limitMs: number): Promise<PaymentContent> {
-  if (isDormant(found)) return await readAtStart(context, found);
+  if (isDelayedStart(found)) return await readAtStart(context, found);
   const { id, handle, description, describedAt } = found;
   const deadline = Date.now() + limitMs;
   let fresh = Date.now() - describedAt <= FRESH_MS ? description : undefined;
@@ -159,9 +165,9 @@ async function readable<T>(id: PaymentId, content: Promise<T>): Promise<T> {
 }
 
 /** Whether no worker has done anything for the payment's run yet. @throws {Unavailable} */
-async function isUntaken({ client }: ReadContext, found: PaymentInTemporal): Promise<boolean> {
+async function hasRunNoTask({ client }: ReadContext, found: PaymentInTemporal): Promise<boolean> {
   const { id: workflowId, runId } = runOf(found);
-  return await callTemporal(client, () => isUntakenRun(client, { workflowId, runId }));
+  return await callTemporal(client, () => hasCompletedNoTask(client, { workflowId, runId }));
 }
 
 /** While the payment runs, whichever run is the latest. */
@@ -203,7 +209,7 @@ export async function waitUntilFinal(
 }
 
 /** A look that may be repeated: a query that comes just as its workflow ends can be lost. */
-async function unlessUnavailable(look: Promise<PaymentResult>): Promise<PaymentResult | undefined> {
+async function undefinedWhenUnavailable(look: Promise<PaymentResult>): Promise<PaymentResult | undefined> {
   return await look.catch((error: unknown) => {
     if (error instanceof Unavailable) return undefined;
     throw error;
@@ -218,12 +224,12 @@ async function awaitOutcome(
 ): Promise<PaymentResult | undefined> {
   while (!signal.aborted) {
     try {
-      const answer = await waitFor(context.client, signal, limitMs, () =>
+      const answer = await waitForAnswer(context.client, signal, limitMs, () =>
         found.handle.executeUpdate(outcomeUpdate, { updateId: OUTCOME_UPDATE_ID }),
       );
       if (answer === undefined) return undefined;
       // The one who sends the update gets the answer that it was completed with, which may be out of date.
-      const now = await unlessUnavailable(readLatest(context, found));
+      const now = await undefinedWhenUnavailable(readLatest(context, found));
       if (now?.payment.final) return now;
       const pauseMs = answer.value.payment.final ? REOPENED_PAUSE_MS : NEXT_RUN_PAUSE_MS;
       await pause(pauseMs, undefined, { signal }).catch(() => undefined);

@@ -19,7 +19,7 @@ import {
 import { PaymentNotFound, Stopped, Unavailable } from './errors.js';
 import { type FoundPayment, findPayment, type ReadContext } from './find-payment.js';
 import { readEnded } from './read-payment.js';
-import { callTemporal, failureTypeOf, type WaitResult, waitFor, wasOvertaken } from './temporal-calls.js';
+import { callTemporal, failureTypeOf, type WaitResult, waitForAnswer, wasOvertaken } from './temporal-calls.js';
 import type { UpdateContext } from './update-payment.js';
 import { workflowOptions } from './workflow-start.js';
 
@@ -173,7 +173,7 @@ function send<Answer>(
       ? update.send(client.workflow.getHandle(found.id), updateId)
       : update.sendWithStart(new WithStartWorkflowOperation(REOPENING, reopening(found, ended, taskQueue)), updateId);
   return shutdown.commands.within(answerWithinMs, (signal) =>
-    waitFor(client, signal, answerWithinMs, () => updates.send(found.id, update.name, execute, update.by)),
+    waitForAnswer(client, signal, answerWithinMs, () => updates.send(found.id, update.name, execute, update.by)),
   );
 }
 

@@ -14,11 +14,11 @@ import {
   type PaymentResult,
 } from '../workflows/messages.js';
 import { KeyReused, RecordsUnavailable, StartUncertain, Unavailable } from './errors.js';
-import { type FoundPayment, findInTemporal, findPayment, findWorkflow, isDormant } from './find-payment.js';
-import { type LinkMaker, type Links, type LinkWorld, type RequestedLink, requestLink } from './links.js';
+import { type FoundPayment, findInTemporal, findPayment, findWorkflow, isDelayedStart } from './find-payment.js';
+import { type LinkMaker, type LinkOperations, type Links, type RequestedLink, requestLink } from './links.js';
 import { LAST_LOOK_MS, readPayment } from './read-payment.js';
 import { askRecords, findRecorded, UNCHECKED } from './recorded-payments.js';
-import { callTemporal, failureTypeOf, type WaitResult, waitFor, wasOvertaken } from './temporal-calls.js';
+import { callTemporal, failureTypeOf, type WaitResult, waitForAnswer, wasOvertaken } from './temporal-calls.js';
 import type { UpdateContext } from './update-payment.js';
 import { startNow, startOperation, type WorkflowStart } from './workflow-start.js';
 
@@ -75,13 +75,13 @@ export async function startPayment(context: StartContext, request: StartRequest)
   try {
     const { order } = request;
     if (order.kind === 'link') {
-      const result = await startLink(context, { ...request, order }, requestId).catch(asUndecided);
+      const result = await startLink(context, { ...request, order }, requestId).catch(rethrowAsUnavailable);
       if (result !== undefined) return result;
-    } else if (await isKnown(context, request)) {
-      return await known(context, request, requestId).catch(asUndecided);
+    } else if (await isRecordedRequest(context, request)) {
+      return await mustReadExisting(context, request, requestId).catch(rethrowAsUnavailable);
     }
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const result = await tryToStart(context, request, requestId).catch(asUndecided);
+      const result = await tryToStart(context, request, requestId).catch(rethrowAsUnavailable);
       if (result !== undefined) return result;
     }
   } catch (error) {
@@ -99,7 +99,7 @@ export async function startPayment(context: StartContext, request: StartRequest)
  *
  * @throws {RecordsUnavailable | Unavailable}
  */
-async function isKnown(context: StartContext, { order, repeatable }: StartRequest): Promise<boolean> {
+async function isRecordedRequest(context: StartContext, { order, repeatable }: StartRequest): Promise<boolean> {
   const { records } = context;
   if (records === undefined || !repeatable) return false;
   try {
@@ -112,15 +112,15 @@ async function isKnown(context: StartContext, { order, repeatable }: StartReques
   }
 }
 
-/** The payment that {@link isKnown}, as it stands. */
-async function known(context: StartContext, request: StartRequest, requestId: string): Promise<StartResult> {
-  const earlier = await asItStands(context, request, requestId);
+/** Reads a payment that is known to exist. */
+async function mustReadExisting(context: StartContext, request: StartRequest, requestId: string): Promise<StartResult> {
+  const earlier = await readExisting(context, request, requestId);
   if (earlier !== undefined) return earlier;
   throw uncertain(request, new Error('a payment that is known was not found'));
 }
 
-/** Turns `records_unavailable` into `temporarily_unavailable`: a known payment, or one being started, may be sent. */
-function asUndecided(error: unknown): never {
+/** Turns {@link RecordsUnavailable} into {@link Unavailable}: a known payment, or one being started, may be sent. */
+function rethrowAsUnavailable(error: unknown): never {
   throw error instanceof RecordsUnavailable ? new Unavailable(undefined, error) : error;
 }
 
@@ -142,17 +142,17 @@ async function startLink(
 ): Promise<StartResult | undefined> {
   const arrivedAt = Date.now();
   const { id } = request.order;
-  const opened = await context.madeLinks.open(id, linkWorld(context, request, requestId));
+  const opened = await context.madeLinks.open(id, linkOperations(context, request, requestId));
   switch (opened.kind) {
     case 'found': {
       const { found } = opened;
-      const waits = found.kind === 'recorded' || isDormant(found);
-      return waits ? await known(context, request, requestId) : undefined;
+      const waits = found.kind === 'recorded' || isDelayedStart(found);
+      return waits ? await mustReadExisting(context, request, requestId) : undefined;
     }
-    case 'begun': {
+    case 'started': {
       const { payment } = opened.made.asked;
       if (opened.isNew) return toResult({ payment: toPayment(payment) }, { isRepeated: false });
-      return await known(context, request, requestId);
+      return await mustReadExisting(context, request, requestId);
     }
     case 'noLink': {
       const withinMs = arrivedAt + context.answerWithinMs - Date.now();
@@ -161,18 +161,18 @@ async function startLink(
   }
 }
 
-function linkWorld(
+function linkOperations(
   context: StartContext,
   request: StartRequest & { readonly order: LinkOrder },
   requestId: string,
-): LinkWorld<MadeLink, FoundPayment> {
+): LinkOperations<MadeLink, FoundPayment> {
   const { client, links } = context;
   return {
     isUnique: !request.repeatable,
-    find: () => findBegun(context, request),
+    find: () => findStarted(context, request),
     ask: () => askForLink(context, request, requestId),
     isLink: ({ asked }) => asked.request.outcome.kind === 'accepted',
-    async begin({ start, asked: { request: requested, idleMs = 0 } }) {
+    async start({ start, asked: { request: requested, idleMs = 0 } }) {
       const delayMs = requested.answeredAt + idleMs - Date.now();
       try {
         await callTemporal(client, () => startNow(client, start, delayMs > 0 ? delayMs : undefined));
@@ -182,13 +182,13 @@ function linkWorld(
         throw error;
       }
     },
-    mayBegin: (error) => error instanceof Unavailable,
-    async findOther() {
-      const found = await findBegun(context, request);
+    mayHaveStarted: (error) => error instanceof Unavailable,
+    async findStarted() {
+      const found = await findStarted(context, request);
       if (found !== undefined) return found;
       throw new Unavailable(undefined, new Error('the payment was started, and is not there'));
     },
-    has: (found, { start }) => found.requestId === start.input.requestId,
+    isStartedWith: (found, { start }) => found.requestId === start.input.requestId,
     expire({ asked: { payment } }) {
       const transId = transIdOf(payment);
       if (transId === undefined) return;
@@ -210,9 +210,9 @@ function linkWorld(
  *
  * @throws {Unavailable} also when Temporal has something else under its id: any link would be in vain.
  */
-async function findBegun(context: StartContext, request: StartRequest): Promise<FoundPayment | undefined> {
+async function findStarted(context: StartContext, request: StartRequest): Promise<FoundPayment | undefined> {
   const { id } = request.order;
-  const [isRecorded, found] = await Promise.all([isKnown(context, request), findWorkflow(context, id)]);
+  const [isRecorded, found] = await Promise.all([isRecordedRequest(context, request), findWorkflow(context, id)]);
   if (found === 'foreign') {
     throw new Unavailable(undefined, new Error('a workflow that is no payment has its id'));
   }
@@ -246,14 +246,14 @@ async function tryToStart(
 ): Promise<StartResult | undefined> {
   try {
     const answer = await initiate(context, request, requestId, begin);
-    if (answer === undefined) return await undecided(context, request, requestId, begin);
+    if (answer === undefined) return await readUndecided(context, request, requestId, begin);
     return answer.value.requestId === requestId
       ? toResult(answer.value, { isRepeated: false })
-      : await asItStands(context, request, requestId);
+      : await readExisting(context, request, requestId);
   } catch (error) {
     // The refusal may be another request's, with another body, which shared the update: this one's body is compared.
     if (failureTypeOf(error) === FINGERPRINT_MISMATCH || wasOvertaken(error))
-      return await asItStands(context, request, requestId);
+      return await readExisting(context, request, requestId);
     throw error;
   }
 }
@@ -276,7 +276,7 @@ function initiate(
     withinMs: answerWithinMs,
   };
   return shutdown.commands.within(withinMs, (signal) =>
-    waitFor(client, signal, withinMs, () =>
+    waitForAnswer(client, signal, withinMs, () =>
       client.workflow.executeUpdateWithStart(initiationUpdate, {
         updateId: INITIATION_UPDATE_ID,
         args: [{ fingerprint }],
@@ -286,33 +286,33 @@ function initiate(
   );
 }
 
-/** The payment now; `undefined` when there is none, so that starting it can be tried again. */
-async function asItStands(
+/** Reads the payment; `undefined` when there is none, so that starting it can be tried again. */
+async function readExisting(
   context: StartContext,
   request: StartRequest,
   requestId: string,
 ): Promise<StartResult | undefined> {
-  const found = await findSame(context, request);
+  const found = await findRepeated(context, request);
   if (found === undefined) return undefined;
   return toResult(await readPayment(context, found), { isRepeated: found.requestId !== requestId });
 }
 
 /**
- * The payment while the provider's answer isn't known. It may be unable to say how it stands, or there may be
+ * Reads the payment while the provider's answer isn't known. It may be unable to say how it stands, or there may be
  * no worker at all. Of a payment that this very request started, it is known all the same: it was created, or what the
  * provider has answered to the API. With such an answer, it is started in any case: even when the process is to stop.
  */
-async function undecided(
+async function readUndecided(
   context: StartContext,
   request: StartRequest,
   requestId: string,
   begin?: Beginning,
 ): Promise<StartResult> {
-  const found = await findSame(context, request);
+  const found = await findRepeated(context, request);
   if (found === undefined) {
     if (begin === undefined) throw new Unavailable();
     await callTemporal(context.client, () => startNow(context.client, begin.start));
-    return begun(request, context.terms, begin.start.createdAt, begin);
+    return resultAtStart(request, context.terms, begin.start.createdAt, begin);
   }
   const isOurs = found.requestId === requestId;
   try {
@@ -320,12 +320,12 @@ async function undecided(
     return toResult(now, { isUndecided: true, isRepeated: !isOurs });
   } catch (error) {
     if (!(isOurs && found.running && error instanceof Unavailable)) throw error;
-    return begun(request, context.terms, found.createdAt, begin);
+    return resultAtStart(request, context.terms, found.createdAt, begin);
   }
 }
 
-/** The result for a payment whose workflow was just started, and hasn't begun. */
-function begun(
+/** Makes the result for a payment whose workflow was just started, and hasn't begun. */
+function resultAtStart(
   { order }: StartRequest,
   terms: PaymentTerms,
   createdAt: number,
@@ -338,8 +338,8 @@ function begun(
   );
 }
 
-/** @throws {KeyReused} */
-async function findSame(context: StartContext, request: StartRequest): Promise<FoundPayment | undefined> {
+/** Finds the payment that the request may repeat. @throws {KeyReused} when it was started with another body */
+async function findRepeated(context: StartContext, request: StartRequest): Promise<FoundPayment | undefined> {
   const found = await findPayment(context, request.order.id);
   if (found === undefined || found.fingerprint === request.fingerprint) return found;
   // A record that can't be read says so itself.

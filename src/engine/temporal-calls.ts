@@ -85,7 +85,7 @@ function wasRefused(error: unknown): boolean {
  *
  * @throws {Unavailable}
  */
-export async function deliver<T>(client: Client, message: () => Promise<T>): Promise<T> {
+export async function sendWithStart<T>(client: Client, message: () => Promise<T>): Promise<T> {
   return await callTemporal(client, async () => {
     for (let tries = 1; ; tries++) {
       try {
@@ -108,7 +108,7 @@ export type WaitResult<T> = { readonly value: T } | undefined;
  * @param limitMs after which the signal is given, in ms
  * @throws {Unavailable} when Temporal can't be reached.
  */
-export async function waitFor<T>(
+export async function waitForAnswer<T>(
   client: Client,
   signal: AbortSignal,
   limitMs: number,

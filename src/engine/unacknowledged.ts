@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import { type PaymentNotification, withNextTries } from '../payments/machine/notification.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
-import { TOLD_PAYMENTS, UNDELIVERED_PAYMENTS } from '../records/index-queries.js';
+import { NOTIFIABLE_PAYMENTS, UNDELIVERED_PAYMENTS } from '../records/index-queries.js';
 import { type ListedRun, toRun } from '../records/list-runs.js';
 import type { Place } from '../records/places.js';
 import { findInTemporal, type ReadContext } from './find-payment.js';
@@ -22,7 +22,7 @@ export type Unacknowledging = 'due' | 'abandoned';
  * The payments that may have one. Temporal's index doesn't know each delivery: that would cost every payment an event.
  */
 const QUERIES: Readonly<Record<Unacknowledging, string>> = {
-  due: TOLD_PAYMENTS,
+  due: NOTIFIABLE_PAYMENTS,
   abandoned: UNDELIVERED_PAYMENTS,
 };
 

@@ -8,7 +8,7 @@ import { expireUpdate, type PaymentResult, type PaymentWorkflow, type RefusalDet
 import { TooManyUpdates } from './errors.js';
 import type { FoundPayment, ReadContext } from './find-payment.js';
 import { LAST_LOOK_MS, readLatest, readPayment } from './read-payment.js';
-import { failureDetailsOf, failureMessageOf, failureTypeOf, hasEnded, waitFor } from './temporal-calls.js';
+import { failureDetailsOf, failureMessageOf, failureTypeOf, hasEnded, waitForAnswer } from './temporal-calls.js';
 
 /** Dependencies of updates. */
 export interface UpdateContext extends ReadContext {
@@ -73,7 +73,7 @@ export async function updatePayment(
   const { client, answerWithinMs, shutdown } = context;
   try {
     const answer = await shutdown.commands.within(answerWithinMs, (signal) =>
-      waitFor(client, signal, answerWithinMs, () => update(found.handle)),
+      waitForAnswer(client, signal, answerWithinMs, () => update(found.handle)),
     );
     if (answer !== undefined) return { kind: 'done', result: answer.value };
     return { kind: 'underway', result: await readLatest(context, found, LAST_LOOK_MS).catch(() => before) };

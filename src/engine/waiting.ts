@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { PaymentId } from '../payments/words/payment-id.js';
 import { HOUR_MS } from '../payments/words/time.js';
-import { OPEN_REVIEWS, TOLD_PAYMENTS, unfinishedQuery } from '../records/index-queries.js';
+import { NOTIFIABLE_PAYMENTS, OPEN_REVIEWS, unfinishedQuery } from '../records/index-queries.js';
 import type { ListedRun } from '../records/list-runs.js';
 import { findPayment, type ReadContext } from './find-payment.js';
 import { countPayments, listOldestFirst } from './oldest-first.js';
@@ -49,8 +49,8 @@ interface Wait {
  */
 export function measureWaiting(registry: Registry, context: ReadContext): void {
   const registers = [registry];
-  const reviews = new WaitingReader(context, { query: OPEN_REVIEWS, since: (id) => inReview(context, id) });
-  const due = new WaitingReader(context, { query: TOLD_PAYMENTS, since: (id) => owed(context, id) });
+  const reviews = new WaitingReader(context, { query: OPEN_REVIEWS, since: (id) => inReviewSince(context, id) });
+  const due = new WaitingReader(context, { query: NOTIFIABLE_PAYMENTS, since: (id) => undeliveredSince(context, id) });
   const unfinished = shareAnswers(
     () => countPayments(context.client, unfinishedQuery(Date.now() - UNFINISHED_AFTER_MS)).catch(() => Number.NaN),
     REUSED_MS,
@@ -94,16 +94,16 @@ function ageOf({ oldest }: Waiting): number {
   return oldest === undefined ? 0 : (Date.now() - oldest) / 1_000;
 }
 
-/** Since when a payment has been under review. */
-async function inReview(context: ReadContext, id: PaymentId): Promise<number | undefined> {
+/** Tells since when a payment has been under review. */
+async function inReviewSince(context: ReadContext, id: PaymentId): Promise<number | undefined> {
   const found = await findPayment(context, id);
   if (found === undefined) return undefined;
   const { payment } = await readPayment(context, found, ANSWER_LIMIT_MS);
   return payment.review && Date.parse(payment.review.since);
 }
 
-/** Since when a payment's merchant has not taken a notification. */
-async function owed(context: ReadContext, id: PaymentId): Promise<number | undefined> {
+/** Tells since when a payment's merchant has not taken a notification. */
+async function undeliveredSince(context: ReadContext, id: PaymentId): Promise<number | undefined> {
   const [first] = await unacknowledgedOf(context, id, 'due', ANSWER_LIMIT_MS);
   return first?.notification.at;
 }

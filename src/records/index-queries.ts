@@ -99,7 +99,7 @@ export function payoutsOfDay(merchant: string, day: string): string {
  * attributes.final}, if need be false, which it keeps, whatever its status becomes. The index doesn't know what has yet
  * to be delivered.
  */
-export const TOLD_PAYMENTS = `${PAYMENTS} AND ExecutionStatus = "Running" AND ${attributes.final.name} IS NOT NULL`;
+export const NOTIFIABLE_PAYMENTS = `${PAYMENTS} AND ExecutionStatus = "Running" AND ${attributes.final.name} IS NOT NULL`;
 
 /**
  * Runs of payments with a notification that nobody sends any more: it was given up, or its payment's workflow was

@@ -44,7 +44,7 @@ export type MakeCall = <T>(call: () => Promise<T>) => Promise<T>;
 export async function* listRuns(
   client: Client,
   query: string,
-  call: MakeCall = (list) => called(client, undefined, list),
+  call: MakeCall = (list) => callUntil(client, undefined, list),
   pageSize = RUNS_PER_CALL,
 ): AsyncGenerator<RunPage> {
   const { namespace } = client.options;
@@ -130,7 +130,7 @@ function toMs(time: { seconds?: unknown; nanos?: number | null } | null | undefi
 }
 
 /** Makes a call that ends with the signal, and after ten seconds at the latest. */
-export async function called<T>(client: Client, stop: AbortSignal | undefined, call: () => Promise<T>): Promise<T> {
+export async function callUntil<T>(client: Client, stop: AbortSignal | undefined, call: () => Promise<T>): Promise<T> {
   const limited = () => client.withDeadline(Date.now() + CALL_LIMIT_MS, call);
   return await (stop === undefined ? limited() : endingWith(client, stop, limited));
 }

@@ -7,15 +7,15 @@ import { rejectionOf } from '../payments/words/payment-state.js';
 import { grpcErrorOf } from '../temporal/connection.js';
 import { inputOfRun } from '../temporal/run-start.js';
 import {
+  ENDED_RUN,
   type EndedPayment,
-  OF_ENDED,
   type PaymentInput,
   type PaymentWorkflow,
   paymentQuery,
   startState,
 } from '../workflows/messages.js';
 import { endedPayment, mustRead, paymentInput } from '../workflows/schemas.js';
-import { called, type ListedRun, type MakeCall } from './list-runs.js';
+import { callUntil, type ListedRun, type MakeCall } from './list-runs.js';
 import { inReviewUnlessFinal, type RecordContent } from './payment-record.js';
 
 /*
@@ -93,7 +93,7 @@ export async function readStopped(
 ): Promise<EndedPayment> {
   const handle = client.workflow.getHandle(run.id, run.runId);
   try {
-    return await query(() => handle.query(paymentQuery, OF_ENDED));
+    return await query(() => handle.query(paymentQuery, ENDED_RUN));
   } catch (error) {
     // The engine's calls wrap the errors of gRPC.
     const failed = grpcErrorOf(error) ?? (error instanceof Error ? grpcErrorOf(error.cause) : undefined);
@@ -128,9 +128,9 @@ async function readOpen(
 ): Promise<EndedPayment | undefined> {
   const handle = client.workflow.getHandle(id, runId);
   try {
-    const { raw, status } = await called(client, stop, () => handle.describe());
+    const { raw, status } = await callUntil(client, stop, () => handle.describe());
     if (status.name !== 'RUNNING' || raw.pendingWorkflowTask) return undefined;
-    return await queried(client, stop, () => handle.query(paymentQuery));
+    return await queryUntil(client, stop, () => handle.query(paymentQuery));
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;
@@ -142,18 +142,18 @@ async function readClosed(
   { id, runId, startedAt, indexed: { createdAt }, stopped }: ListedRun,
   stop: AbortSignal | undefined,
 ): Promise<EndedPayment | undefined> {
-  const call: MakeCall = (ask) => called(client, stop, ask);
+  const call: MakeCall = (ask) => callUntil(client, stop, ask);
   if (!stopped) return mustRead(endedPayment, await call(() => client.workflow.getHandle(id, runId).result()));
-  return await readStopped(client, { id, runId, createdAt, startedAt }, call, (ask) => queried(client, stop, ask));
+  return await readStopped(client, { id, runId, createdAt, startedAt }, call, (ask) => queryUntil(client, stop, ask));
 }
 
 /**
  * A query of a payment. It waits for a worker that replays this one payment, and may never be answered, for want of a
  * key, say: a query that takes too long doesn't show that Temporal is away.
  */
-async function queried<T>(client: Client, stop: AbortSignal | undefined, query: () => Promise<T>): Promise<T> {
+async function queryUntil<T>(client: Client, stop: AbortSignal | undefined, query: () => Promise<T>): Promise<T> {
   try {
-    return await called(client, stop, query);
+    return await callUntil(client, stop, query);
   } catch (error) {
     if (grpcErrorOf(error)?.code !== grpc.DEADLINE_EXCEEDED) throw error;
     throw new Error('no worker has answered for the payment in time', { cause: error });

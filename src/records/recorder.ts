@@ -6,8 +6,8 @@ import type { PaymentId } from '../payments/words/payment-id.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../payments/words/time.js';
 import { endingWith } from '../temporal/connection.js';
 import { RecordsUnavailableError } from './database.js';
-import { endedBetween, TOLD_PAYMENTS } from './index-queries.js';
-import { called, type ListedRun, listRuns } from './list-runs.js';
+import { endedBetween, NOTIFIABLE_PAYMENTS } from './index-queries.js';
+import { callUntil, type ListedRun, listRuns } from './list-runs.js';
 import type { NewRecord } from './payment-record.js';
 import { isTemporalAway, readRun } from './read-run.js';
 import type { Records } from './records.js';
@@ -174,7 +174,7 @@ class Recorder {
   /** Records the notifications of open payments. A payment is read when its status changes, and now and then. */
   async #recordOpen(now: number, stop: AbortSignal): Promise<void> {
     if (now < this.#openAgainAt) return;
-    if ((await this.#recordAll(TOLD_PAYMENTS, now, stop)) === undefined) return;
+    if ((await this.#recordAll(NOTIFIABLE_PAYMENTS, now, stop)) === undefined) return;
     this.#openAgainAt = nextAt(now, this.#pace.openMs);
   }
 
@@ -206,7 +206,7 @@ class Recorder {
   /** Records the runs that a query finds. @returns how many these are; `undefined` when it was interrupted */
   async #recordAll(query: string, now: number, stop: AbortSignal): Promise<number | undefined> {
     let count = 0;
-    const listed = listRuns(this.#client, query, (list) => called(this.#client, stop, list));
+    const listed = listRuns(this.#client, query, (list) => callUntil(this.#client, stop, list));
     for await (const { runs } of listed) {
       count += runs.length;
       const missing = await this.#records.missing(runs, now - this.#pace.againMs);

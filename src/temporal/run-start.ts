@@ -30,7 +30,7 @@ export async function inputOfRun(client: Client, run: Run): Promise<unknown> {
 }
 
 /** Reports whether no worker has completed a task of the run. */
-export async function isUntakenRun(client: Client, run: Run): Promise<boolean> {
+export async function hasCompletedNoTask(client: Client, run: Run): Promise<boolean> {
   for await (const events of eventPages(client, run, PAGE)) {
     if (events.some(({ eventType }) => eventType === TASK_COMPLETED)) return false;
   }

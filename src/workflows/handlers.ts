@@ -8,7 +8,7 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import { OF_ENDED } from './messages.js';
+import { ENDED_RUN } from './messages.js';
 import type { Read, Reader } from './schemas.js';
 
 /*
@@ -53,12 +53,12 @@ export function onUpdate<Result, Args extends [] | [unknown]>(
 
 /** Answers a query. It takes no argument, but that it is for a run that has ended. */
 export function onQuery<Result>(
-  definition: QueryDefinition<Result, [run?: typeof OF_ENDED]>,
+  definition: QueryDefinition<Result, [run?: typeof ENDED_RUN]>,
   answer: () => Result,
 ): void {
   setHandler(definition, (run?: unknown) => {
-    if (run === undefined || run === OF_ENDED) return answer();
-    throw unreadable(`${definition.name} takes no argument but "${OF_ENDED}"`);
+    if (run === undefined || run === ENDED_RUN) return answer();
+    throw unreadable(`${definition.name} takes no argument but "${ENDED_RUN}"`);
   });
 }
 

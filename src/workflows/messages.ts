@@ -91,14 +91,14 @@ export interface Hint {
 }
 
 /** Reads the payment, and all that it would leave if it ended now. */
-export const paymentQuery = defineQuery<EndedPayment, OfEnded>('payment');
+export const paymentQuery = defineQuery<EndedPayment, EndedRunArgument>('payment');
 
 /**
  * The argument of a query for a run that has ended: the guard lets it pass ([query-guard.ts](query-guard.ts)).
  */
-export const OF_ENDED = 'ended';
+export const ENDED_RUN = 'ended';
 
-type OfEnded = [run?: typeof OF_ENDED];
+type EndedRunArgument = [run?: typeof ENDED_RUN];
 
 /** Wakes the payment to ask the provider. */
 export const hintSignal = defineSignal<[Hint]>('hint');
@@ -216,7 +216,7 @@ export const UNMATCHED_WORKFLOW = { type: 'keepUnmatched', id: 'unmatched-notifi
 export const unmatchedSignal = defineSignal<[UnmatchedNotification]>('unmatched');
 /** Drops the notifications about a transaction or a payment that was found after all. */
 export const matchedSignal = defineSignal<[MatchedNotification]>('matched');
-export const unmatchedQuery = defineQuery<readonly UnmatchedNotification[], OfEnded>('unmatched');
+export const unmatchedQuery = defineQuery<readonly UnmatchedNotification[], EndedRunArgument>('unmatched');
 
 /** The workflow that counts a merchant's payouts of one day; it is started with the first. */
 export const PAYOUT_LIMIT_WORKFLOW_TYPE = 'limitPayouts';

@@ -1,5 +1,5 @@
 import type { ActivateInput, Next, WorkflowInterceptors, WorkflowInternalsInterceptor } from '@temporalio/workflow';
-import { OF_ENDED } from './messages.js';
+import { ENDED_RUN } from './messages.js';
 
 /**
  * Keeps a query from changing the payment that it asks. The query may come to a worker with what has happened since the
@@ -31,9 +31,9 @@ class QueryGuard implements WorkflowInternalsInterceptor {
   }
 }
 
-/** Whether a query's argument is {@link OF_ENDED}. */
+/** Whether a query's argument is {@link ENDED_RUN}. */
 function isMark(data: Uint8Array | null | undefined): boolean {
-  return data != null && new TextDecoder().decode(data) === JSON.stringify(OF_ENDED);
+  return data != null && new TextDecoder().decode(data) === JSON.stringify(ENDED_RUN);
 }
 
 const AHEAD = 'the query came with news of the payment, for which a workflow task is waiting: ask again after it';

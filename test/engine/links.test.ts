@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { Links, type LinkWorld, requestLink } from '../../src/engine/links.js';
+import { type LinkOperations, Links, requestLink } from '../../src/engine/links.js';
 import { HOUR, linkOrder, paymentId, terms, transId } from '../support/orders.js';
 
 afterEach(() => {
@@ -41,7 +41,7 @@ describe('a link that is asked for', () => {
 });
 
 /** A world of one payment, in which starts can be made to fail. Links and payments are called by their numbers. */
-class World implements LinkWorld<number, number> {
+class World implements LinkOperations<number, number> {
   readonly isUnique = false;
   readonly expired: number[] = [];
   asked = 0;
@@ -51,15 +51,15 @@ class World implements LinkWorld<number, number> {
   isStopping = false;
 
   find = async () => this.begun;
-  findOther = async () => this.begun ?? 0;
+  findStarted = async () => this.begun ?? 0;
   ask = async () => ++this.asked;
   isLink = () => true;
-  has = (found: number, made: number) => found === made;
+  isStartedWith = (found: number, made: number) => found === made;
   expire = (made: number) => void this.expired.push(made);
   pause = async () => !this.isStopping;
-  mayBegin = (error: unknown) => error instanceof Error && error.message !== 'fails for good';
+  mayHaveStarted = (error: unknown) => error instanceof Error && error.message !== 'fails for good';
 
-  async begin(made: number): Promise<boolean> {
+  async start(made: number): Promise<boolean> {
     const failure = this.starts.shift();
     const isFirst = this.begun === undefined;
     if (failure === undefined || failure === 'is begun, and fails') this.begun ??= made;
@@ -76,7 +76,7 @@ describe('a payment that is opened with a link', () => {
     const [links, world] = [new Links<number>(), new World()];
     const opened = await Promise.all([links.open(id, world), links.open(id, world)]);
     expect(opened).toEqual([
-      { kind: 'begun', made: 1, isNew: true },
+      { kind: 'started', made: 1, isNew: true },
       { kind: 'found', found: 1 },
     ]);
     expect(world.asked).toBe(1);
@@ -125,14 +125,14 @@ describe('a payment that is opened with a link', () => {
     await expect(links.open(id, world)).rejects.toThrow('fails');
     await settled();
     expect(world).toMatchObject({ expired: [1], begun: undefined });
-    expect(await links.open(id, world)).toEqual({ kind: 'begun', made: 2, isNew: true });
+    expect(await links.open(id, world)).toEqual({ kind: 'started', made: 2, isNew: true });
   });
 
   it('is begun with the same link by a repeated request, when Temporal has lost it', async () => {
     const [links, world] = [new Links<number>(), new World()];
     await links.open(id, world);
     world.begun = undefined;
-    expect(await links.open(id, world)).toEqual({ kind: 'begun', made: 1, isNew: false });
+    expect(await links.open(id, world)).toEqual({ kind: 'started', made: 1, isNew: false });
     expect(world).toMatchObject({ asked: 1, expired: [] });
   });
 
@@ -168,7 +168,7 @@ describe('the links that a process has made', () => {
     jest.useFakeTimers({ now: 0 });
     const links = new Links<number>();
     await links.open(id, new World());
-    expect([links.recallUnwoken(id), links.recallUnwoken(id), links.recall(id)]).toEqual([1, undefined, 1]);
+    expect([links.takeForFirstHint(id), links.takeForFirstHint(id), links.recall(id)]).toEqual([1, undefined, 1]);
     jest.setSystemTime(HOUR);
     expect(links.recall(id)).toBeUndefined();
   });

@@ -3,7 +3,7 @@ import { TypedSearchAttributes } from '@temporalio/common';
 import PQueue from 'p-queue';
 import { countPayments, listOldestFirst } from '../../src/engine/oldest-first.js';
 import type { PaymentId } from '../../src/payments/words/payment-id.js';
-import { TOLD_PAYMENTS } from '../../src/records/index-queries.js';
+import { NOTIFIABLE_PAYMENTS } from '../../src/records/index-queries.js';
 import type { Place } from '../../src/records/places.js';
 import { connectClient } from '../../src/temporal/connection.js';
 import { paymentSearchAttributes as attributes } from '../../src/temporal/search-attributes.js';
@@ -30,7 +30,7 @@ describe('the open payments, oldest first, with more of them than one call lists
     client = connectClient(server, testEncryption);
     const numbers = Array.from({ length: COUNT }, (_, index) => COUNT - 1 - index);
     await new PQueue({ concurrency: 25 }).addAll(numbers.map((number) => () => start(number)));
-    while ((await countPayments(client, TOLD_PAYMENTS)) < COUNT) {}
+    while ((await countPayments(client, NOTIFIABLE_PAYMENTS)) < COUNT) {}
   });
   afterAll(async () => {
     await client.connection.close();
@@ -54,7 +54,7 @@ describe('the open payments, oldest first, with more of them than one call lists
     const pages: (readonly { readonly id: PaymentId }[])[] = [];
     let after: Place | undefined;
     do {
-      const { runs, last } = await listOldestFirst(client, TOLD_PAYMENTS, limit, after);
+      const { runs, last } = await listOldestFirst(client, NOTIFIABLE_PAYMENTS, limit, after);
       pages.push(runs);
       after = last;
     } while (after !== undefined);
@@ -77,7 +77,7 @@ describe('the open payments, oldest first, with more of them than one call lists
       return await client.workflow.count(query);
     };
     Object.defineProperty(counting, 'workflow', { value: workflow });
-    await listOldestFirst(counting, TOLD_PAYMENTS, 100);
+    await listOldestFirst(counting, NOTIFIABLE_PAYMENTS, 100);
     expect(calls).toBeLessThan(50);
   });
 });

@@ -8,13 +8,13 @@ import {
 } from '@temporalio/client';
 import { ApplicationFailure, CancelledFailure, TimeoutFailure } from '@temporalio/common';
 import { Unavailable } from '../../src/engine/errors.js';
-import { deliver, failureTypeOf, waitFor } from '../../src/engine/temporal-calls.js';
+import { failureTypeOf, sendWithStart, waitForAnswer } from '../../src/engine/temporal-calls.js';
 
 /** It connects with its first call, and these tests make none. */
 const client = new Client();
 
 const failing = (cause: Error | undefined) =>
-  waitFor(client, new AbortController().signal, 1_000, async () => {
+  waitForAnswer(client, new AbortController().signal, 1_000, async () => {
     throw new WorkflowUpdateFailedError('Workflow Update failed', cause);
   });
 
@@ -37,7 +37,7 @@ describe('an update that fails', () => {
 describe('a wait', () => {
   it('is over at its end, even if that is heard from Temporal before the signal is given', async () => {
     const unsignalled = new AbortController().signal;
-    const answer = waitFor(client, unsignalled, 20, async () => {
+    const answer = waitForAnswer(client, unsignalled, 20, async () => {
       await pause(30);
       throw new WorkflowUpdateRPCTimeoutOrCancelledError('context deadline exceeded');
     });
@@ -45,7 +45,7 @@ describe('a wait', () => {
   });
 
   it('that is cut short is trouble', async () => {
-    const answer = waitFor(client, new AbortController().signal, 60_000, async () => {
+    const answer = waitForAnswer(client, new AbortController().signal, 60_000, async () => {
       throw new WorkflowUpdateRPCTimeoutOrCancelledError('Call cancelled');
     });
     await expect(answer).rejects.toBeInstanceOf(Unavailable);
@@ -70,13 +70,13 @@ function overtaken(times: number) {
 describe('a message to a workflow that begins or ends in that moment', () => {
   it('is sent again', async () => {
     const { message, sent } = overtaken(2);
-    expect(await deliver(client, message)).toBe('taken');
+    expect(await sendWithStart(client, message)).toBe('taken');
     expect(sent()).toBe(3);
   });
 
   it('is answered 503 when it goes on, so that the sender tries again', async () => {
     const { message, sent } = overtaken(100);
-    await expect(deliver(client, message)).rejects.toBeInstanceOf(Unavailable);
+    await expect(sendWithStart(client, message)).rejects.toBeInstanceOf(Unavailable);
     expect(sent()).toBe(4);
   });
 });
