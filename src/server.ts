@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { Logger } from 'pino';
 import { createApi } from './api/app.js';
 import { temporalCalls } from './api/request-traces.js';
 import { serve } from './http/server.js';
@@ -8,6 +9,7 @@ import { orStopped, reloadOnHangUp, runProcess } from './process/run-process.js'
 import { createProviderServices, openRecords } from './process/services.js';
 import { Shutdown } from './process/shutdown.js';
 import { merchantsOf } from './settings/api.js';
+import type { Merchant } from './settings/merchants.js';
 import { type Config, readConfig } from './settings/read-settings.js';
 import { withTemporalApiKey } from './settings/secret-files.js';
 import { createLogger } from './telemetry/logger.js';
@@ -57,20 +59,7 @@ await runProcess(async (stop) => {
     registry,
     tracing,
   });
-  reloadOnHangUp(
-    logger,
-    () =>
-      merchantsOf(
-        readConfig('api', process.env, (gap) => {
-          // A key that was removed must not stay valid because of this.
-          logger.error({ gap }, 'the merchants were read again, but nobody can complete some decisions now');
-        }),
-      ),
-    (merchants) => {
-      replaceMerchants(merchants);
-      logger.info({ merchants: merchants.map(({ name }) => name) }, 'the merchants were read again');
-    },
-  );
+  reloadMerchants(replaceMerchants, logger);
   let page: MetricsPage | undefined;
   const required = { connection: client.connection, namespace: target.namespace, logger };
   try {
@@ -104,6 +93,24 @@ await runProcess(async (stop) => {
     logger.info('API has stopped');
   }
 });
+
+/** Reads the merchants again on SIGHUP. */
+function reloadMerchants(replace: (merchants: readonly Merchant[]) => void, logger: Logger): void {
+  reloadOnHangUp(
+    logger,
+    () =>
+      merchantsOf(
+        readConfig('api', process.env, (gap) => {
+          // A key that was removed must not stay valid because of this.
+          logger.error({ gap }, 'the merchants were read again, but nobody can complete some decisions now');
+        }),
+      ),
+    (merchants) => {
+      replace(merchants);
+      logger.info({ merchants: merchants.map(({ name }) => name) }, 'the merchants were read again');
+    },
+  );
+}
 
 function toTerms(config: Config<'api'>): PaymentTerms {
   return {

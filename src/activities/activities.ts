@@ -103,28 +103,33 @@ export function createActivities({ providers, merchant, restoredAt }: ActivityDe
       return await providers.collection.expirePay(transId, limit);
     },
 
-    /**
-     * The payment's transactions, and those that name no payment, at most {@link MAX_LISTED} in all. Other payments'
-     * transactions are left out: they must not get into this payment's history.
-     */
-    async lookUp({ service, paymentId, isDirect }: LookUpRequest): Promise<ListAnswer> {
-      const answer = await providers[service].transactionsOf(paymentId, isDirect, callLimit());
-      if (answer.kind !== 'listed') return answer;
-      return { ...answer, transactions: ownFirst(paymentId, answer.transactions) };
-    },
+    lookUp: (request: LookUpRequest): Promise<ListAnswer> => listOwn(providers[request.service], request),
 
     /** @throws ApplicationFailure when it has no turn: Temporal tries again in a moment. */
     async notifyMerchant(notification: MerchantNotification): Promise<DeliveryOutcome> {
       const outcome = await merchant.notifyMerchant(notification);
-      if (outcome.kind !== 'heldBack') return outcome;
-      throw ApplicationFailure.create({
-        type: HELD_BACK,
-        message: "the merchant's other notifications have their share of the worker",
-        category: ApplicationFailureCategory.BENIGN,
-      });
+      if (outcome.kind === 'heldBack') throw heldBack();
+      return outcome;
     },
   };
 }
+
+/**
+ * The payment's transactions, and those that name no payment, at most {@link MAX_LISTED} in all. Other payments'
+ * transactions are left out: they must not get into this payment's history.
+ */
+async function listOwn(provider: ProviderClient, { paymentId, isDirect }: LookUpRequest): Promise<ListAnswer> {
+  const answer = await provider.transactionsOf(paymentId, isDirect, callLimit());
+  if (answer.kind !== 'listed') return answer;
+  return { ...answer, transactions: ownFirst(paymentId, answer.transactions) };
+}
+
+const heldBack = () =>
+  ApplicationFailure.create({
+    type: HELD_BACK,
+    message: "the merchant's other notifications have their share of the worker",
+    category: ApplicationFailureCategory.BENIGN,
+  });
 
 /** A request that moves money. */
 interface MoneyRequest {

@@ -120,22 +120,7 @@ export function activityCalls(terms: PaymentTerms) {
     expireUnissued: (order: PaymentOrder, transId: TransId): Promise<ExpiryAnswer> =>
       answer(expiring(order).expireUnissued(transId, workflowInfo().firstExecutionRunId)),
     lookUp,
-
-    /**
-     * Notifies the merchant, on a queue of its own, so that an address that is down holds up nothing. Never a local
-     * activity: that runs before it is certain that what the notification says will be in history. What has waited for
-     * a worker for long is made anew.
-     */
-    notify: (notification: MerchantNotification, tries: number) =>
-      delivery(
-        proxyActivities<Activities>({
-          startToCloseTimeout: NOTIFY_TIMEOUT_MS,
-          scheduleToStartTimeout: FRESH_MS,
-          retry: WHILE_HELD_BACK,
-          summary: `Notify the merchant: ${notification.type}, try ${tries + 1}`,
-          taskQueue: notificationsQueue(workflowInfo().taskQueue),
-        }).notifyMerchant(notification),
-      ),
+    notify,
   };
 }
 
@@ -144,6 +129,23 @@ export type ActivityCalls = ReturnType<typeof activityCalls>;
 type LocalActivities = ReturnType<typeof proxyLocalActivities<Activities>>;
 
 type MoneyActivities = ReturnType<typeof proxyActivities<Activities>>;
+
+/**
+ * Notifies the merchant, on a queue of its own, so that an address that is down holds up nothing. Never a local
+ * activity: that runs before it is certain that what the notification says will be in history. What has waited for a
+ * worker for long is made anew.
+ */
+function notify(notification: MerchantNotification, tries: number): Promise<DeliveryOutcome> {
+  return delivery(
+    proxyActivities<Activities>({
+      startToCloseTimeout: NOTIFY_TIMEOUT_MS,
+      scheduleToStartTimeout: FRESH_MS,
+      retry: WHILE_HELD_BACK,
+      summary: `Notify the merchant: ${notification.type}, try ${tries + 1}`,
+      taskQueue: notificationsQueue(workflowInfo().taskQueue),
+    }).notifyMerchant(notification),
+  );
+}
 
 /** How long a request that moves money may look at the provider's list first, in ms. */
 function firstLook(when: SentIf, { providerTimeoutMs }: PaymentTerms): number {
