@@ -72,7 +72,6 @@ function startSanaga(
     started.add(temporal.stop);
     const records = isRecorded ? await temporal.startRecords() : undefined;
     if (records !== undefined) started.add(records.stop);
-    const { provider, merchant, folder } = context;
     const secrets = makeSecrets();
     const start = async (program: string, name: string, port: number) => {
       const metricsAddress = `127.0.0.1:${await freePort()}`;
@@ -89,15 +88,10 @@ function startSanaga(
           ...(records !== undefined && { RECORDS_URL: records.url }),
           API_METRICS_ADDRESS: metricsAddress,
           WORKER_METRICS_ADDRESS: metricsAddress,
-          PROVIDER_COLLECTION_URL: provider.url,
-          PROVIDER_COLLECTION_API_USER: provider.user,
-          PROVIDER_COLLECTION_API_KEY: provider.key,
-          MERCHANT_WEBHOOK_URL: merchant.url,
-          MERCHANT_WEBHOOK_SECRET: merchant.secret,
-          MERCHANT_WEBHOOK_ALLOW_PRIVATE: 'true',
+          ...partnerSettings(context),
           ...settings,
         },
-        logFile: join(folder, `${name.replace(' ', '-')}.log`),
+        logFile: join(context.folder, `${name.replace(' ', '-')}.log`),
       });
       started.add(() => child.stop(STOP_GRACE_MS));
       return { child, metricsUrl: `http://${metricsAddress}/metrics` };
@@ -135,6 +129,18 @@ function startSanaga(
       stop: () => started.stop(),
     };
   });
+}
+
+/** Returns the settings that name the provider and the merchant. */
+function partnerSettings({ provider, merchant }: SystemContext): Readonly<Record<string, string>> {
+  return {
+    PROVIDER_COLLECTION_URL: provider.url,
+    PROVIDER_COLLECTION_API_USER: provider.user,
+    PROVIDER_COLLECTION_API_KEY: provider.key,
+    MERCHANT_WEBHOOK_URL: merchant.url,
+    MERCHANT_WEBHOOK_SECRET: merchant.secret,
+    MERCHANT_WEBHOOK_ALLOW_PRIVATE: 'true',
+  };
 }
 
 /** Reports whether a worker polls for workflow tasks. Temporal shows only some of several workers. */

@@ -38,6 +38,12 @@ const linkOf = ({ id, link }: PaymentAnswer): string => {
 
 /** @param returnUrl where payers are sent back to */
 export const scenarios = (returnUrl: string): readonly Scenario[] => [
+  ...linkScenarios(returnUrl),
+  ...DIRECT_SCENARIOS,
+  ...PAYOUT_SCENARIOS,
+];
+
+const linkScenarios = (returnUrl: string): readonly Scenario[] => [
   {
     name: 'link, paid',
     path: '/v1/collections',
@@ -82,6 +88,9 @@ export const scenarios = (returnUrl: string): readonly Scenario[] => [
     proof: ({ notifications }) =>
       notifications.every(({ acknowledged }) => !acknowledged) ? undefined : 'its webhook arrived after all',
   },
+];
+
+const DIRECT_SCENARIOS: readonly Scenario[] = [
   {
     name: 'direct payment that succeeds',
     path: '/v1/collections',
@@ -94,6 +103,9 @@ export const scenarios = (returnUrl: string): readonly Scenario[] => [
     body: { method: 'direct', amount: 2_500, phone: ORANGE_MONEY.fails },
     expected: 'FAILED',
   },
+];
+
+const PAYOUT_SCENARIOS: readonly Scenario[] = [
   {
     name: 'payout to a phone that succeeds',
     path: '/v1/payouts',

@@ -109,13 +109,11 @@ export interface Stack {
  * Whatever was started has then been stopped, or stops with this process.
  */
 export async function bringUpStack(options: StackOptions): Promise<Stack> {
-  const { report, stop, project = fileURLToPath(new URL('../../..', import.meta.url)) } = options;
+  const { report, stop, recordsFolder } = options;
   await mkdir(options.logFolder, { recursive: true, mode: 0o700 });
   const urls = addressesOf(options.ports);
-  const { codecUrl } = urls;
   const codecToken = randomBytes(24).toString('base64url');
-  const codecEndpoint = codecUrl && `${codecUrl}/ui/${codecToken}`;
-  const { recordsFolder } = options;
+  const codecEndpoint = urls.codecUrl && `${urls.codecUrl}/ui/${codecToken}`;
   const bringUp = () => orStopped(bringUpTemporal({ ...options.temporal, codecEndpoint, report }), stop);
   let temporal = await bringUp();
   const recordsPort = recordsFolder === undefined ? undefined : await steadyPort();
@@ -136,29 +134,12 @@ export async function bringUpStack(options: StackOptions): Promise<Stack> {
   const isExpected = (pid: number | undefined) => stopping !== undefined || killed.has(pid);
 
   const spawn = async (name: StackPart): Promise<Child> => {
-    const program = join(project, PROGRAMS[name]);
-    const args = name === 'records' && recordsFolder !== undefined ? [String(recordsPort), recordsFolder] : [];
-    const logFile = join(options.logFolder, `${name}.log`);
-    const child = await startChild({
-      name,
-      file: process.execPath,
-      args: [program, ...args],
-      env: name === 'desk' ? desksOwn(env) : env,
-      logFile,
-      appendLog: options.appendLogs,
-    });
+    const child = await startPart(name, options, { env, recordsPort });
     parts.set(name, child);
     return child;
   };
-  const probes: Readonly<Record<StackPart, (child: Child) => () => Promise<boolean>>> = {
-    records: () => async () => recordsPort !== undefined && (await listens(recordsPort)),
-    sandbox: () => () => answers(`${urls.sandboxUrl}/_sandbox/ledger?limit=1`),
-    worker: ({ pid }) => workerPolls(temporal.target, options.taskQueue, pid),
-    codec: () => () => answers(`${codecUrl}/healthz`),
-    api: () => () => answers(`${urls.apiUrl}/readyz`),
-    desk: () => () => answers(`${urls.deskUrl}/sign-in`),
-  };
-  const ready = (name: StackPart, child: Child) => untilReady(child, probes[name](child));
+  const ready = (name: StackPart, child: Child) =>
+    untilReady(child, probeOf(name, child, { ...options, urls, recordsPort, target: temporal.target }));
 
   const stopAll = () => {
     stopping ??= stopParts(parts, temporal);
@@ -173,18 +154,6 @@ export async function bringUpStack(options: StackOptions): Promise<Stack> {
     throw error;
   }
 
-  const broken = new Promise<string>((resolve) => {
-    for (const child of parts.values()) {
-      void child.ended.then(async (how) => {
-        if (isExpected(child.pid)) return;
-        resolve(`${child.name}: ended with ${how}; its log is ${child.logFile}\n${await child.logTail()}`);
-      });
-    }
-    const { pid, ended } = temporal;
-    void ended.then((how) => {
-      if (!isExpected(pid)) resolve(`temporal: ended with ${how}`);
-    });
-  });
   return {
     ...urls,
     ...(recordsUrl !== undefined && { recordsUrl }),
@@ -206,9 +175,73 @@ export async function bringUpStack(options: StackOptions): Promise<Stack> {
       killed.add(victim.pid);
       await victim.kill();
     },
-    broken,
+    broken: untilBroken([...parts.values()], temporal, isExpected),
     stop: stopAll,
   };
+}
+
+function startPart(
+  name: StackPart,
+  { project = fileURLToPath(new URL('../../..', import.meta.url)), recordsFolder, logFolder, appendLogs }: StackOptions,
+  { env, recordsPort }: { readonly env: NodeJS.ProcessEnv; readonly recordsPort: number | undefined },
+): Promise<Child> {
+  const args = name === 'records' && recordsFolder !== undefined ? [String(recordsPort), recordsFolder] : [];
+  return startChild({
+    name,
+    file: process.execPath,
+    args: [join(project, PROGRAMS[name]), ...args],
+    env: name === 'desk' ? desksOwn(env) : env,
+    logFile: join(logFolder, `${name}.log`),
+    appendLog: appendLogs,
+  });
+}
+
+/** Where the parts can be asked whether they are ready. */
+interface Places {
+  readonly urls: ReturnType<typeof addressesOf>;
+  readonly recordsPort: number | undefined;
+  readonly target: TemporalTarget;
+  readonly taskQueue: string;
+}
+
+function probeOf(
+  name: StackPart,
+  { pid }: Child,
+  { urls, recordsPort, target, taskQueue }: Places,
+): () => Promise<boolean> {
+  switch (name) {
+    case 'records':
+      return async () => recordsPort !== undefined && (await listens(recordsPort));
+    case 'sandbox':
+      return () => answers(`${urls.sandboxUrl}/_sandbox/ledger?limit=1`);
+    case 'worker':
+      return workerPolls(target, taskQueue, pid);
+    case 'codec':
+      return () => answers(`${urls.codecUrl}/healthz`);
+    case 'api':
+      return () => answers(`${urls.apiUrl}/readyz`);
+    case 'desk':
+      return () => answers(`${urls.deskUrl}/sign-in`);
+  }
+}
+
+/** Resolves when a part or Temporal has ended unexpectedly, with a message that says which. */
+function untilBroken(
+  parts: readonly Child[],
+  { pid, ended }: TemporalServer,
+  isExpected: (pid: number | undefined) => boolean,
+): Promise<string> {
+  return new Promise((resolve) => {
+    for (const child of parts) {
+      void child.ended.then(async (how) => {
+        if (isExpected(child.pid)) return;
+        resolve(`${child.name}: ended with ${how}; its log is ${child.logFile}\n${await child.logTail()}`);
+      });
+    }
+    void ended.then((how) => {
+      if (!isExpected(pid)) resolve(`temporal: ended with ${how}`);
+    });
+  });
 }
 
 /** The desk is given none of the others' secrets. */
