@@ -52,6 +52,14 @@ export function createShop({ store, payments, shopUrl, webhookSecret, ownerPassw
   app.use(onlyFromOurPages(shopUrl), express.urlencoded({ extended: false, limit: '10kb' }));
   app.use('/admin', onlyTheOwner(ownerPassword));
 
+  addCustomerPages(app, store, payments);
+  addOwnerPages(app, store, payments);
+  addErrorPages(app);
+  return app;
+}
+
+/** The goods, and a customer's order. Its address is its key. */
+function addCustomerPages(app: Express, store: Store, payments: Payments): void {
   app.get('/', (_request, response) => {
     response.send(goodsPage());
   });
@@ -76,7 +84,7 @@ export function createShop({ store, payments, shopUrl, webhookSecret, ownerPassw
   });
 
   app.get('/orders/:id', async (request, response) => {
-    const order = orderOf(request);
+    const order = orderOf(store, request);
     if (stateOf(store.attempts(order.id)).kind === 'preparing') await payments.check(order);
     response.send(orderPage(order, store.attempts(order.id)));
   });
@@ -84,16 +92,22 @@ export function createShop({ store, payments, shopUrl, webhookSecret, ownerPassw
   // Where the checkout page sends the payer. Anybody can come here, and write anything into the address: Sanaga is
   // asked.
   app.get('/orders/:id/return', async (request, response) => {
-    const order = orderOf(request);
+    const order = orderOf(store, request);
     await payments.check(order, { wait: true });
     response.redirect(303, `/orders/${order.id}`);
   });
 
   app.post('/orders/:id/pay', async (request, response) => {
-    const order = orderOf(request);
+    const order = orderOf(store, request);
     await payments.collect(order);
     response.redirect(303, `/orders/${order.id}`);
   });
+}
+
+/** All orders, and refunds. */
+function addOwnerPages(app: Express, store: Store, payments: Payments): void {
+  const ownersPage = (order: Order, mistake?: string) =>
+    ownersOrderPage({ order, attempts: store.attempts(order.id) }, (key) => store.notices(key), mistake);
 
   app.get('/admin', (_request, response) => {
     const orders = store.orders().map((order) => ({ order, attempts: store.attempts(order.id) }));
@@ -101,18 +115,18 @@ export function createShop({ store, payments, shopUrl, webhookSecret, ownerPassw
   });
 
   app.get('/admin/orders/:id', (request, response) => {
-    response.send(ownersPage(orderOf(request)));
+    response.send(ownersPage(orderOf(store, request)));
   });
 
   app.post('/admin/orders/:id/refund', async (request, response) => {
-    const order = orderOf(request);
+    const order = orderOf(store, request);
     const mistake = await payments.refund(order, wholeNumber(fieldsOf(request).amount));
     if (mistake === undefined) response.redirect(303, `/admin/orders/${order.id}`);
     else response.status(422).send(ownersPage(order, mistake));
   });
 
   app.post('/admin/orders/:id/retry', async (request, response) => {
-    const order = orderOf(request);
+    const order = orderOf(store, request);
     await payments.retry(order);
     response.redirect(303, `/admin/orders/${order.id}`);
   });
@@ -121,7 +135,9 @@ export function createShop({ store, payments, shopUrl, webhookSecret, ownerPassw
     await payments.sweep();
     response.redirect(303, '/admin');
   });
+}
 
+function addErrorPages(app: Express): void {
   app.use(() => {
     throw new NoSuchPage();
   });
@@ -137,17 +153,12 @@ export function createShop({ store, payments, shopUrl, webhookSecret, ownerPassw
     process.stderr.write(`shop: ${error instanceof Error ? error.stack : String(error)}\n`);
     response.status(500).send(messagePage('That went wrong', 'Please reload the page: nothing is charged twice.'));
   });
+}
 
-  const ownersPage = (order: Order, mistake?: string) =>
-    ownersOrderPage({ order, attempts: store.attempts(order.id) }, (key) => store.notices(key), mistake);
-
-  function orderOf({ params }: Request): Order {
-    const order = store.order(String(params.id));
-    if (order === undefined) throw new NoSuchPage();
-    return order;
-  }
-
-  return app;
+function orderOf(store: Store, { params }: Request): Order {
+  const order = store.order(String(params.id));
+  if (order === undefined) throw new NoSuchPage();
+  return order;
 }
 
 class NoSuchPage extends Error {}
@@ -161,12 +172,12 @@ function placeOrder(store: Store, id: string, wanted: Pick<Order, 'item' | 'amou
   return isSame ? order : store.addOrder({ id: randomUUID(), ...wanted });
 }
 
-/** A form's fields; one that is missing is empty. */
 /** Digits alone: `Number` would also read `1e3` and `0x10`, which nobody means to pay. */
 function wholeNumber(text: string): number {
   return /^\s*\d{1,9}\s*$/.test(text) ? Number(text) : Number.NaN;
 }
 
+/** A form's fields; one that is missing is empty. */
 function fieldsOf({ body }: Request): Record<'id' | 'item' | 'phone' | 'amount', string> {
   const field = (name: string) => {
     const value: unknown = body?.[name];

@@ -131,7 +131,6 @@ export async function bringUpStack(options: StackOptions): Promise<Stack> {
   /** Ids of the processes that were killed on purpose. */
   const killed = new Set<number | undefined>();
   let stopping: Promise<void> | undefined;
-  const isExpected = (pid: number | undefined) => stopping !== undefined || killed.has(pid);
 
   const spawn = async (name: StackPart): Promise<Child> => {
     const child = await startPart(name, options, { env, recordsPort });
@@ -175,7 +174,7 @@ export async function bringUpStack(options: StackOptions): Promise<Stack> {
       killed.add(victim.pid);
       await victim.kill();
     },
-    broken: untilBroken([...parts.values()], temporal, isExpected),
+    broken: untilBroken([...parts.values()], temporal, (pid) => stopping !== undefined || killed.has(pid)),
     stop: stopAll,
   };
 }

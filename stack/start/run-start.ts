@@ -15,6 +15,7 @@ import { type RunningShop, refuseBesideStart, startShop } from './shop.js';
 import {
   listenUrl,
   type NotificationTarget,
+  type StartSettings,
   shopWebhookUrl,
   startSettings,
   type TemporalPorts,
@@ -40,34 +41,13 @@ export async function runStart({ stop, withShop = false }: StartOptions): Promis
   const report = (line: string) => process.stderr.write(`${line}\n`);
   const folder = join(process.cwd(), STATE_FOLDER);
   const secrets = await keptSecrets(folder);
-  const { ports, temporalPorts, env, taskQueue, keyNames, notifications } = await startSettings(
-    own,
-    secrets,
-    await keptWebhookSecret(folder),
-    withShop,
-  );
+  const settings = await startSettings(own, secrets, await keptWebhookSecret(folder), withShop);
+  const { ports, env, taskQueue, keyNames, notifications } = settings;
   if (withShop) await refuseBesideStart(folder);
   const unlock = await lockFolder(folder);
-  const wanted = [...stackPorts(ports), ...(own.TEMPORAL_ADDRESS ? [] : devServerPorts(temporalPorts))];
-  if (notifications.kind === 'shop') wanted.push(shopPort(notifications.port));
-  await untilPortsAreFree(wanted, report);
-  // The database takes a folder that isn't there yet.
-  const recordsFolder = own.RECORDS_URL || own.RECORDS_URL_FILE ? undefined : join(folder, 'records');
-  const stack = await bringUpStack({
-    ports,
-    env: { SANDBOX_JOURNAL: join(folder, 'sandbox.journal'), ...env },
-    taskQueue,
-    recordsFolder,
-    logFolder: join(folder, 'logs'),
-    report,
-    temporal: {
-      env: own,
-      databaseFile: join(folder, 'temporal.db'),
-      port: temporalPorts.frontend,
-      uiPort: temporalPorts.ui,
-    },
-    stop,
-  });
+  await untilPortsAreFree(wantedPorts(settings), report);
+  const options = stackOptions(settings, folder);
+  const stack = await bringUpStack({ ...options, report, stop });
   const { address, namespace } = stack.temporal.target;
   const forget = await noteRunning(folder, {
     pid: process.pid,
@@ -96,7 +76,7 @@ export async function runStart({ stop, withShop = false }: StartOptions): Promis
       notifications,
       shop,
       processes: [
-        ...partsOf({ ports, recordsFolder }).map((name) => `${name} ${stack.part(name).pid}`),
+        ...partsOf(options).map((name) => `${name} ${stack.part(name).pid}`),
         ...(shop ? [`shop ${shop.pid}`] : []),
       ],
       folder: relative(process.cwd(), folder),
@@ -116,6 +96,31 @@ export async function runStart({ stop, withShop = false }: StartOptions): Promis
     report('start: stopped');
   }
 }
+
+/** Returns the options of a stack that keeps everything in this folder. */
+function stackOptions({ ports, temporalPorts, env, taskQueue }: StartSettings, folder: string) {
+  const own = process.env;
+  return {
+    ports,
+    env: { SANDBOX_JOURNAL: join(folder, 'sandbox.journal'), ...env },
+    taskQueue,
+    // The database takes a folder that isn't there yet.
+    recordsFolder: own.RECORDS_URL || own.RECORDS_URL_FILE ? undefined : join(folder, 'records'),
+    logFolder: join(folder, 'logs'),
+    temporal: {
+      env: own,
+      databaseFile: join(folder, 'temporal.db'),
+      port: temporalPorts.frontend,
+      uiPort: temporalPorts.ui,
+    },
+  };
+}
+
+const wantedPorts = ({ ports, temporalPorts, notifications }: StartSettings): WantedPort[] => [
+  ...stackPorts(ports),
+  ...(process.env.TEMPORAL_ADDRESS ? [] : devServerPorts(temporalPorts)),
+  ...(notifications.kind === 'shop' ? [shopPort(notifications.port)] : []),
+];
 
 const stackPorts = ({ api, sandbox, desk, codec }: StackPorts): WantedPort[] => [
   { port: api, of: 'the API', advice: 'set PORT to another port' },
