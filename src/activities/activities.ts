@@ -17,8 +17,8 @@ import type { Transaction } from '../payments/words/transaction.js';
 import type { ProviderClient } from '../provider/client.js';
 import { toDirectPay, toInitiatePay, toPayout } from '../provider/requests.js';
 import type { MerchantNotification, MerchantNotifier } from './merchant.js';
+import { mayHaveBeenReset, sendIfNotReset } from './reset-check.js';
 import { StatusLimit } from './status-limit.js';
-import { mayHaveBeenReset, unlessReset } from './unless-reset.js';
 
 /** The clients that the activities call. */
 interface ActivityDependencies {
@@ -60,7 +60,10 @@ export function createActivities({ providers, merchant, restoredAt }: ActivityDe
   ): Promise<InitiationOutcome> => {
     const limit = callLimit();
     const request = { order, when, mayBeLost: restoredAt !== undefined };
-    return unlessReset(() => unlessShown(providers[serviceOf(order)], request, limit, () => send(limit)), restoredAt);
+    return sendIfNotReset(
+      () => sendIfNotListed(providers[serviceOf(order)], request, limit, () => send(limit)),
+      restoredAt,
+    );
   };
 
   return {
@@ -71,7 +74,7 @@ export function createActivities({ providers, merchant, restoredAt }: ActivityDe
     initiatePay(order: LinkOrder, firstRunId: string): Promise<InitiationOutcome> {
       const limit = callLimit();
       const send = () => providers.collection.initiatePay(toInitiatePay(order), limit);
-      return knowsAll(firstRunId) ? send() : unlessReset(send, restoredAt);
+      return knowsAll(firstRunId) ? send() : sendIfNotReset(send, restoredAt);
     },
 
     /** Reports whether an earlier run may have sent the request of a payment that is to be withdrawn or given up. */
@@ -144,7 +147,7 @@ interface MoneyRequest {
  * knows may be old, or have been deleted, reset, restored or forged. Only a payment's first try is made without an
  * answer of the list, and none while Temporal may have lost what was sent.
  */
-async function unlessShown(
+async function sendIfNotListed(
   provider: ProviderClient,
   { order, when, mayBeLost }: MoneyRequest,
   limit: CallLimit,

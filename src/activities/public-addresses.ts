@@ -42,7 +42,7 @@ export function isPublicAddress(address: string): boolean {
  * @throws {PrivateAddressError}
  */
 export function refusePrivateHost(url: URL): void {
-  const host = bare(url.hostname);
+  const host = withoutBrackets(url.hostname);
   if (ipaddr.isValid(host) && !isPublicAddress(host)) throw new PrivateAddressError();
 }
 
@@ -105,7 +105,7 @@ export function createHostLookup({
     return found;
   };
   return (hostname) => {
-    const name = bare(hostname).toLowerCase().replace(/\.$/, '');
+    const name = withoutBrackets(hostname).toLowerCase().replace(/\.$/, '');
     const asking = asked.get(name) ?? find(name).finally(() => asked.delete(name));
     asked.set(name, asking);
     return asking;
@@ -169,6 +169,6 @@ function readLines(file: string): string[] {
 }
 
 /** A host as URLs have it, without the brackets of an IPv6 address. */
-function bare(hostname: string): string {
+function withoutBrackets(hostname: string): string {
   return hostname.replace(/^\[|\]$/g, '');
 }

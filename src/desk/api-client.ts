@@ -91,34 +91,34 @@ function operatorApi(caller: Got) {
   const read = <T>(path: string, schema: z.ZodType<T>, query: Query = {}) =>
     ask(caller, 'GET', path, schema, { query });
   const post = <T>(path: string, schema: z.ZodType<T>, body?: Body) => ask(caller, 'POST', path, schema, { body });
-  const of = (id: string, rest = '') => `v1/payments/${encodeURIComponent(id)}${rest}`;
-  const ofDay = (date: string) => `v1/statements/${encodeURIComponent(date)}`;
+  const paymentPath = (id: string, rest = '') => `v1/payments/${encodeURIComponent(id)}${rest}`;
+  const statementPath = (date: string) => `v1/statements/${encodeURIComponent(date)}`;
   return {
     key: () => read('v1/key', keySchema),
     list: (query: Query) => read('v1/payments', paymentPageSchema, query),
     reviews: (query: Query) => read('v1/reviews', reviewPageSchema, query),
-    payment: (id: string) => read(of(id), paymentSchema),
-    timeline: (id: string) => read(of(id, '/events'), timelineSchema),
-    notifications: (id: string) => read(of(id, '/notifications'), notificationListSchema),
-    records: (id: string) => read(of(id, '/provider'), providerRecordsSchema),
-    refresh: (id: string) => post(of(id, '/refresh'), paymentSchema),
-    resolve: (id: string, decision: DecisionRequest) => post(of(id, '/resolve'), paymentSchema, decision),
+    payment: (id: string) => read(paymentPath(id), paymentSchema),
+    timeline: (id: string) => read(paymentPath(id, '/events'), timelineSchema),
+    notifications: (id: string) => read(paymentPath(id, '/notifications'), notificationListSchema),
+    records: (id: string) => read(paymentPath(id, '/provider'), providerRecordsSchema),
+    refresh: (id: string) => post(paymentPath(id, '/refresh'), paymentSchema),
+    resolve: (id: string, decision: DecisionRequest) => post(paymentPath(id, '/resolve'), paymentSchema, decision),
     resend: (id: string, number: string) =>
-      post(of(id, `/notifications/${encodeURIComponent(number)}/resend`), paymentSchema),
+      post(paymentPath(id, `/notifications/${encodeURIComponent(number)}/resend`), paymentSchema),
     unmatched: () => read('v1/notifications/unmatched', unmatchedListSchema),
     /** Notifications that are still tried, or were given up. */
     unacknowledged: (which: 'due' | 'abandoned', query: Query) =>
       read(`v1/notifications/${which}`, unacknowledgedListSchema, query),
     statements: (query: Query) => read('v1/statements', statementListSchema, query),
-    statement: (date: string, query: Query) => read(ofDay(date), statementWithoutPayments, query),
+    statement: (date: string, query: Query) => read(statementPath(date), statementWithoutPayments, query),
     /** A statement as the API has written it, to be passed on as it is. */
     statementFile: (date: string, format: StatementFormat, query: Query) =>
-      askFile(caller, ofDay(date), FORMATS[format], query),
+      askFile(caller, statementPath(date), FORMATS[format], query),
     makeStatement: (date: string) => post('v1/statements', statementRequestSchema, { date }),
   };
 }
 
-interface Asked {
+interface ApiRequestOptions {
   readonly query?: Query;
   readonly body?: Body | undefined;
   /** The content type to ask for, if not JSON. */
@@ -136,7 +136,7 @@ async function ask<T>(
   method: 'GET' | 'POST',
   path: string,
   schema: z.ZodType<T>,
-  asked: Asked,
+  asked: ApiRequestOptions,
 ): Promise<Answer<T>> {
   const received = await send(caller, method, path, asked);
   const { statusCode, text } = received;
@@ -169,7 +169,7 @@ async function send(
   caller: Got,
   method: 'GET' | 'POST',
   path: string,
-  { query = {}, body, accept }: Asked,
+  { query = {}, body, accept }: ApiRequestOptions,
 ): Promise<Received> {
   const searchParams = Object.entries(query)
     .filter(([, value]) => value !== '')

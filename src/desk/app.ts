@@ -19,7 +19,7 @@ import type { Session } from './session.js';
 import { SignIn, signInAddress } from './sign-in.js';
 import { makeStatement, statementFile, statementPage, statementsPage } from './statements.js';
 import { STYLE, STYLE_PATH } from './style.js';
-import { ProblemError, type Reply, type Visit } from './visit.js';
+import { type PageReply, ProblemError, type Visit } from './visit.js';
 import { sentence } from './words.js';
 
 export interface DeskOptions {
@@ -35,7 +35,7 @@ export interface DeskOptions {
 /** Browsers that one key may be signed in with at a time. */
 const MAX_SESSIONS_OF_KEY = 5;
 
-type Handler = (visit: Visit) => Promise<Reply>;
+type Handler = (visit: Visit) => Promise<PageReply>;
 
 /** The pages, by their addresses. */
 const PAGES: readonly (readonly [method: 'get' | 'post', path: string, handle: Handler])[] = [

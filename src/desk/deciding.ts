@@ -14,7 +14,7 @@ import {
 import { ACTIONS, type Action, type Draft, type DraftFields, findDraft, keepDraft } from './draft.js';
 import { errorPage, formLink } from './page.js';
 import { leaveNotice, type Session } from './session.js';
-import { ProblemError, partOf, type Reply, requireValue, type Visit } from './visit.js';
+import { type PageReply, ProblemError, partOf, requireValue, type Visit } from './visit.js';
 import { paymentAddress, sentence } from './words.js';
 
 function actionOf(text: string): Action | undefined {
@@ -22,7 +22,7 @@ function actionOf(text: string): Action | undefined {
 }
 
 /** GET /desk/payments/:id/decide/:action: the form, empty or as it was typed. */
-export async function decisionForm(visit: Visit): Promise<Reply> {
+export async function decisionForm(visit: Visit): Promise<PageReply> {
   const { session, api } = visit;
   const id = visit.param('id');
   const action = actionOf(visit.param('action'));
@@ -40,7 +40,7 @@ export async function decisionForm(visit: Visit): Promise<Reply> {
 }
 
 /** POST /desk/payments/:id/decide/:action: keeps what was typed, and has it confirmed. */
-export async function draftDecision(visit: Visit): Promise<Reply> {
+export async function draftDecision(visit: Visit): Promise<PageReply> {
   const { session } = visit;
   const id = visit.param('id');
   const action = actionOf(visit.param('action'));
@@ -57,7 +57,7 @@ export async function draftDecision(visit: Visit): Promise<Reply> {
 }
 
 /** GET /desk/payments/:id/confirm/:draft: what is about to be done, in words. */
-export async function confirmation(visit: Visit): Promise<Reply> {
+export async function confirmation(visit: Visit): Promise<PageReply> {
   const { session, api } = visit;
   const id = visit.param('id');
   const draft = findDraft(session, id, visit.param('draft'));
@@ -70,7 +70,7 @@ export async function confirmation(visit: Visit): Promise<Reply> {
 }
 
 /** POST /desk/payments/:id/confirm/:draft: has Sanaga carry the decision out. */
-export async function carryOut(visit: Visit): Promise<Reply> {
+export async function carryOut(visit: Visit): Promise<PageReply> {
   const { session, api } = visit;
   const id = visit.param('id');
   const draft = findDraft(session, id, visit.param('draft'));
@@ -140,7 +140,7 @@ async function oldView(
   { id, status, review }: Payment,
   action: Action,
   typed: DraftFields,
-): Promise<Reply> {
+): Promise<PageReply> {
   const text =
     review === undefined
       ? `The payment is ${status}, and not under review: there is nothing to decide.`
@@ -158,7 +158,7 @@ async function refuse(
   action: Action,
   typed: DraftFields,
   text: string,
-): Promise<Reply> {
+): Promise<PageReply> {
   const [payment, timeline] = await Promise.all([partOf(api.payment(id)), partOf(api.timeline(id))]);
   const number = payment.kind === 'ok' ? reviewNumber(payment.value, action) : undefined;
   const isTyped = typed.why.trim() !== '' || typed.transId.trim() !== '';
@@ -172,19 +172,19 @@ ${again && html`<div class="actions">${formLink(`${paymentAddress(id)}/decide/${
   return backTo(session, id, text, more);
 }
 
-function decidedAlready(session: Session, { id }: Payment): Reply {
+function decidedAlready(session: Session, { id }: Payment): PageReply {
   const text = `You (${session.name}) have decided this already, and it waits for a second person: somebody with a key of another name has to decide the same.`;
   return backTo(session, id, text);
 }
 
-function draftIsGone(session: Session, id: string): Reply {
+function draftIsGone(session: Session, id: string): PageReply {
   return backTo(session, id, 'The form is no longer there, and nothing was decided. Begin again.');
 }
 
 /** Leads to the payment, whose page says that a decision was refused. @param more what follows the text */
-function backTo(session: Session, id: string, text: string, more?: Html): Reply {
+function backTo(session: Session, id: string, text: string, more?: Html): PageReply {
   leaveNotice(session, id, { kind: 'refused', text, more });
   return { to: paymentAddress(id) };
 }
 
-const NOT_FOUND: Reply = { status: 404, ...errorPage('Not found', 'There is no such decision.') };
+const NOT_FOUND: PageReply = { status: 404, ...errorPage('Not found', 'There is no such decision.') };

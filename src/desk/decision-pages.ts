@@ -3,7 +3,7 @@ import { type Force, isForced, overrules } from '../payments/words/decision.js';
 import type { Payment, Timeline } from './api-client.js';
 import { DECISIONS, isWithdrawal, standingOf } from './decision.js';
 import type { Action, Draft, DraftFields, FieldErrors } from './draft.js';
-import { csrfField, facts, noticeBox, type Page } from './page.js';
+import { csrfField, factList, noticeBox, type Page } from './page.js';
 import type { Session } from './session.js';
 import {
   amount,
@@ -99,7 +99,7 @@ ${refusal && noticeBox({ kind: 'refused', text: sentence(withoutForce(refusal.wh
 <div class="card">
 <p>${DECISIONS[action].effect}</p>
 ${isFirst && html`<p><strong>${FIRST_OF_TWO}</strong>${proposed && ` It takes the place of what ${proposed.by === session.name ? 'you have' : `${proposed.by} has`} decided.`}</p>`}
-${facts([
+${factList([
   ['Amount', html`<strong>${amountOf({ amount: payment.amount, amountPaid: moving })}</strong>`],
   [payment.kind === 'payout' ? 'Recipient' : 'Payer', personOf(payment)],
   ['Merchant', payment.merchant],

@@ -2,7 +2,7 @@ import { type Html, html } from '../http/html.js';
 import type { Notifications } from './api-client.js';
 import { boxes, csrfField, incompleteBox, noticeBox, pager } from './page.js';
 import { leaveNotice, type Session, takeNotice } from './session.js';
-import { type Reply, requireValue, type Visit } from './visit.js';
+import { type PageReply, requireValue, type Visit } from './visit.js';
 import { addressOf, age, badge, count, counted, nameOf, paymentAddress, time } from './words.js';
 
 type Notification = Notifications['data'][number];
@@ -31,7 +31,7 @@ type ListName = keyof typeof LISTS;
 /** GET /desk/deliveries and /desk/deliveries/given-up, of a hundred payments at a time. */
 export const deliveriesPage =
   (which: ListName) =>
-  async (visit: Visit): Promise<Reply> => {
+  async (visit: Visit): Promise<PageReply> => {
     const { session, api } = visit;
     const cursor = visit.query('cursor');
     const { data, total, checked, unread, nextCursor } = requireValue(await api.unacknowledged(which, { cursor }));
@@ -58,7 +58,7 @@ ${pager(list.path, {}, cursor, nextCursor)}`;
   };
 
 /** POST /desk/payments/:id/notifications/:number: has a notification delivered again. */
-export async function resendNotification(visit: Visit): Promise<Reply> {
+export async function resendNotification(visit: Visit): Promise<PageReply> {
   const { session, api } = visit;
   const [id, number] = [visit.param('id'), visit.param('number')];
   const answer = await api.resend(id, number);

@@ -106,7 +106,7 @@ export function formLink(href: string, text: string, look: 'plain' | false = 'pl
 }
 
 /** Lists names and values, leaving out those without a value. */
-export function facts(rows: readonly (readonly [string, Content])[]): Html {
+export function factList(rows: readonly (readonly [string, Content])[]): Html {
   const known = rows.filter(([, value]) => value !== undefined && value !== '' && value !== false);
   return html`<dl class="facts">${known.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }

@@ -3,10 +3,10 @@ import type { Answer, Notifications, Payment, ProviderView, Timeline } from './a
 import { DECISIONS, decisionAddress, proposedWords, waitingResend } from './decision.js';
 import { notificationBox } from './deliveries.js';
 import { DECIDED } from './draft.js';
-import { boxes, card, csrfField, facts, formLink, noticeBox } from './page.js';
+import { boxes, card, csrfField, factList, formLink, noticeBox } from './page.js';
 import { objections, providerCard } from './provider-view.js';
 import { leaveNotice, type Notice, type Session, takeNotice } from './session.js';
-import { type Part, partOf, type Reply, requireValue, shown, type Visit } from './visit.js';
+import { type PageReply, type Part, partOf, requireValue, shown, type Visit } from './visit.js';
 import {
   age,
   amount,
@@ -23,7 +23,7 @@ import {
 type TimelineEntry = Timeline['data'][number];
 
 /** GET /desk/payments/:id: all that is known of a payment, with what the provider shows at this moment. */
-export async function paymentPage(visit: Visit): Promise<Reply> {
+export async function paymentPage(visit: Visit): Promise<PageReply> {
   const { session, api } = visit;
   const id = visit.param('id');
   const payment = requireValue(await api.payment(id));
@@ -69,7 +69,7 @@ ${actions(session, payment)}
 /**
  * POST /desk/payments/:id/refresh: has the payment itself ask the provider, or compare a final one with its records.
  */
-export async function refreshPayment(visit: Visit): Promise<Reply> {
+export async function refreshPayment(visit: Visit): Promise<PageReply> {
   const { session, api } = visit;
   const id = visit.param('id');
   const answer = await api.refresh(id);
@@ -141,7 +141,7 @@ function orderFacts(payment: Payment): Html {
   return card(
     'order',
     'The order',
-    facts([
+    factList([
       ['Amount', amountOf(payment)],
       ['Merchant', payment.merchant],
       [payment.kind === 'payout' ? 'Recipient' : 'Payer', personOf(payment)],

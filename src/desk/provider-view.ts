@@ -5,7 +5,7 @@ import type { ProviderStatus } from '../payments/words/transaction.js';
 import type { Payment, ProviderView } from './api-client.js';
 import { decisionAddress } from './decision.js';
 import type { Action } from './draft.js';
-import { card, facts } from './page.js';
+import { card, factList } from './page.js';
 import { type Part, shown } from './visit.js';
 import { amount, badge, duration, time } from './words.js';
 
@@ -51,7 +51,7 @@ function transactionOf(payment: Payment, transaction: Transaction): Html {
   const isOtherType = transType !== undefined && transType !== type;
   const differs = (words: string) => html` <span class="differs">${words}</span>`;
   return html`<div class="item"><h3><code>${transId}</code> ${badge(status)}</h3>
-${facts([
+${factList([
   [
     'Amount',
     transaction.amount === undefined

@@ -2,7 +2,7 @@ import { type Html, html } from '../http/html.js';
 import type { Payment, PaymentPage } from './api-client.js';
 import { proposedWords } from './decision.js';
 import { boxes, incompleteBox, pager } from './page.js';
-import { type Part, partOf, type Reply, requireValue, type Visit } from './visit.js';
+import { type PageReply, type Part, partOf, requireValue, type Visit } from './visit.js';
 import { age, badge, count, counted, INCOMPLETE, nameOf, paymentAddress, personOf, sentence, time } from './words.js';
 
 /** Payments on one page of the queue. Each is read by itself, for why it is there. */
@@ -14,7 +14,7 @@ interface QueueFilter {
 }
 
 /** GET /desk: the payments that a person has to decide, oldest first. */
-export async function reviewQueue(visit: Visit): Promise<Reply> {
+export async function reviewQueue(visit: Visit): Promise<PageReply> {
   const { api } = visit;
   const filter = { merchant: visit.query('merchant').trim(), kind: visit.query('kind') };
   const cursor = visit.query('cursor');

@@ -2,12 +2,12 @@ import { type Content, type Html, html } from '../http/html.js';
 import { IDENTIFIER_PATTERN } from '../payments/words/limits.js';
 import { parsePaymentId } from '../payments/words/payment-id.js';
 import type { OperatorApi, PaymentPage, Unmatched } from './api-client.js';
-import { boxes, facts, incompleteBox } from './page.js';
-import { partOf, type Reply, requireValue, type Visit } from './visit.js';
+import { boxes, factList, incompleteBox } from './page.js';
+import { type PageReply, partOf, requireValue, type Visit } from './visit.js';
 import { age, badge, counted, INCOMPLETE, nameOf, paymentAddress, searchAddress, time } from './words.js';
 
 /** GET /desk/unmatched: the provider's notifications that match no payment. */
-export async function unmatchedPage({ api }: Visit): Promise<Reply> {
+export async function unmatchedPage({ api }: Visit): Promise<PageReply> {
   const { data } = requireValue(await api.unmatched());
   const main = html`
 <div class="title"><h1>Notifications that match no payment, or can't be read</h1>
@@ -28,7 +28,7 @@ function unmatched(
   const named: Content = own !== undefined ? html`<a href="${paymentAddress(own)}">${own}</a>` : externalId;
   const title = transId === undefined ? "A notification that can't be read" : html`<code>${transId}</code>`;
   return html`<h2>${title} ${status === undefined ? undefined : badge(status)}</h2>
-${facts([
+${factList([
   [statement === undefined ? 'Received' : 'Found', html`${time(at)}, ${age(at)} ago`],
   [
     'Found by',
@@ -52,7 +52,7 @@ const FILTERS = [
 const MAX_FOUND = 20;
 
 /** GET /desk/search?q=…: payments by any identifier. */
-export async function searchPage(visit: Visit): Promise<Reply> {
+export async function searchPage(visit: Visit): Promise<PageReply> {
   const { api } = visit;
   const wanted = visit.query('q').trim();
   const results = wanted === '' ? undefined : await search(api, wanted);

@@ -1,9 +1,9 @@
 import { type Content, type Html, html } from '../http/html.js';
 import { dayAfter, dayOf, isDay } from '../payments/words/time.js';
 import type { Statement, StatementFormat, StatementList } from './api-client.js';
-import { boxes, csrfField, errorPage, facts, incompleteBox, noticeBox } from './page.js';
+import { boxes, csrfField, errorPage, factList, incompleteBox, noticeBox } from './page.js';
 import { leaveNotice, type Session, takeNotice } from './session.js';
-import { type Reply, requireValue, type Visit } from './visit.js';
+import { type PageReply, requireValue, type Visit } from './visit.js';
 import { addressOf, amount, badge, count, counted, paymentAddress, searchAddress, sentence, time } from './words.js';
 
 type Difference = Statement['differences'][number];
@@ -27,7 +27,7 @@ const TAKES = 'That takes from some seconds to an hour, depending on how many pa
 const latestDay = () => dayAfter(dayOf(Date.now()), -1);
 
 /** GET /desk/statements: the statements of days. */
-export async function statementsPage(visit: Visit): Promise<Reply> {
+export async function statementsPage(visit: Visit): Promise<PageReply> {
   const { session, api } = visit;
   const before = visit.query('before');
   const notice = takeNotice(session, LIST_ADDRESS);
@@ -75,7 +75,7 @@ ${about}
 }
 
 /** POST /desk/statements: has the statement of a day made, or made again. */
-export async function makeStatement(visit: Visit): Promise<Reply> {
+export async function makeStatement(visit: Visit): Promise<PageReply> {
   const { session, api } = visit;
   const date = visit.field('date').trim();
   const error = errorIn(date);
@@ -97,7 +97,7 @@ function errorIn(date: string): string | undefined {
 }
 
 /** GET /desk/statements/:date: what a day came to, and what differs. */
-export async function statementPage(visit: Visit): Promise<Reply> {
+export async function statementPage(visit: Visit): Promise<PageReply> {
   const { session, api } = visit;
   const [asked, wanted] = [visit.param('date'), visit.query('version')];
   if (!isDay(asked)) return noDay();
@@ -130,7 +130,7 @@ const fileAddress = (date: string, format: StatementFormat, version: number) =>
   addressOf(`${statementAddress(date)}/${format}`, { version });
 
 /** GET /desk/statements/:date/csv, or /json: the statement as the API has written it, to save. */
-export function statementFile(format: StatementFormat): (visit: Visit) => Promise<Reply> {
+export function statementFile(format: StatementFormat): (visit: Visit) => Promise<PageReply> {
   return async (visit) => {
     const [date, version] = [visit.param('date'), visit.query('version')];
     if (!isDay(date)) return noDay();
@@ -141,7 +141,7 @@ export function statementFile(format: StatementFormat): (visit: Visit) => Promis
   };
 }
 
-function noDay(): Reply {
+function noDay(): PageReply {
   const text = `The address has no day of the calendar, such as ${latestDay()}.`;
   const back = { href: LIST_ADDRESS, text: 'All statements' };
   return { status: 404, ...errorPage('There is no such day', text, back) };
@@ -151,7 +151,7 @@ function noDay(): Reply {
  * Says that there is no such statement, and how to get it. A version that was asked for has this page until it is
  * there.
  */
-function missing(session: Session, date: string, version: string, isBeingMade: boolean): Reply {
+function missing(session: Session, date: string, version: string, isBeingMade: boolean): PageReply {
   const main = html`
 <div class="title"><h1>Statement of ${date}</h1></div>
 ${version === '' ? (isBeingMade ? BEING_MADE(date) : noneYet(session, date)) : notThereYet(date, version)}
@@ -203,7 +203,7 @@ function differing(difference: Difference): Html {
     difference.providerStatus && html`${badge(difference.providerStatus)} ${xaf(difference.providerAmount)}`;
   return html`<div class="title-line"><h3>${KINDS[kind]}</h3>${statusAfter && html`<span class="quiet">now</span> ${badge(statusAfter)}`}</div>
 <p class="why">${sentence(text)}</p>
-${facts([
+${factList([
   ['Payment', paymentId && html`<a href="${paymentAddress(paymentId)}">${paymentId}</a>`],
   ['Merchant', merchant],
   ['In Sanaga', ours],
@@ -218,7 +218,7 @@ function serviceCard(name: string, { totals, opening, closing, change, coverage 
   const balance = (one: ServiceStatement['opening']): Content =>
     one === undefined ? 'nobody could ask for it then' : html`${amount(one.balance)}, as of ${time(one.asOf)}`;
   return html`<section class="card" aria-label="${name}"><h2>${name}</h2>
-${facts([
+${factList([
   ['Payments', count(totals.payments)],
   ...statuses.map(([status, sum]) => [status, `${count(sum.count)}: ${amount(sum.amount)}`] as const),
   [

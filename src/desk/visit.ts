@@ -17,7 +17,7 @@ export interface Visit {
 }
 
 /** Answers a request: with a page, a redirect, or a file to save under a name, whose end tells its type. */
-export type Reply =
+export type PageReply =
   | (Page & { readonly status?: number })
   | { readonly to: string }
   | { readonly file: string; readonly name: string };

@@ -63,8 +63,8 @@ export function logRequests(logger: Logger): RequestHandler {
     customLogLevel: (request, response) => levelOf(recordOf(request).route, response.statusCode),
     customSuccessMessage: () => 'request',
     customErrorMessage: () => 'request failed',
-    customSuccessObject: (request, response, { responseTime }) => facts(request, response, responseTime),
-    customErrorObject: (request, response, _, { responseTime }) => facts(request, response, responseTime),
+    customSuccessObject: (request, response, { responseTime }) => requestFields(request, response, responseTime),
+    customErrorObject: (request, response, _, { responseTime }) => requestFields(request, response, responseTime),
   });
 }
 
@@ -74,7 +74,7 @@ function levelOf(route: string, status: number) {
   return status >= 500 ? 'error' : 'info';
 }
 
-function facts(request: IncomingMessage, response: ServerResponse, ms: number) {
+function requestFields(request: IncomingMessage, response: ServerResponse, ms: number) {
   const { id: _, error, ...record } = recordOf(request);
   return {
     method: request.method,

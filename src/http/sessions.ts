@@ -12,7 +12,7 @@ export interface SessionOptions {
   readonly maxOfKey: number;
 }
 
-interface Kept<Session> {
+interface KeptSession<Session> {
   readonly session: Session;
   readonly begunAt: number;
   seenAt: number;
@@ -24,7 +24,7 @@ interface Kept<Session> {
  */
 export class Sessions<Session extends { readonly key: string }> {
   /** By their ids, the one used longest ago first. */
-  readonly #kept = new Map<string, Kept<Session>>();
+  readonly #kept = new Map<string, KeptSession<Session>>();
 
   constructor(private readonly options: SessionOptions) {}
 

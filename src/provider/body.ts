@@ -33,20 +33,20 @@ const MAX_CODINGS = 3;
  *
  * @param max bytes that it may have then; one that has more is read as empty
  */
-export async function decoded(
+export async function removeContentCodings(
   bytes: Uint8Array,
   { contentEncoding = '' }: BodyHeaders,
   max: number,
 ): Promise<Uint8Array> {
   const codings = contentEncoding.toLowerCase().split(',').slice(-MAX_CODINGS).reverse();
   let content = bytes;
-  for (const coding of codings) content = await without(content, DECODERS[coding.trim()] ?? [], max);
+  for (const coding of codings) content = await decompress(content, DECODERS[coding.trim()] ?? [], max);
   // No text begins with these bytes: it is gzip, although no header says so.
   const isGzip = content[0] === 0x1f && content[1] === 0x8b;
-  return isGzip ? await without(content, DECODERS.gzip ?? [], max) : content;
+  return isGzip ? await decompress(content, DECODERS.gzip ?? [], max) : content;
 }
 
-async function without(bytes: Uint8Array, decoders: readonly Decompress[], max: number): Promise<Uint8Array> {
+async function decompress(bytes: Uint8Array, decoders: readonly Decompress[], max: number): Promise<Uint8Array> {
   for (const decode of decoders) {
     try {
       return await decode(bytes, { maxOutputLength: max });
@@ -102,10 +102,10 @@ const NO_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|-?\b(?:NaN|Infinity)\b/gs;
  */
 export function parseJson(text: string): unknown {
   const json = text.replace(/^\ufeff/, '');
-  return parsed(json) ?? (/NaN|Infinity/.test(json) ? parsed(json.replace(NO_NUMBER, unlessNumber)) : undefined);
+  return parsed(json) ?? (/NaN|Infinity/.test(json) ? parsed(json.replace(NO_NUMBER, nullIfNoNumber)) : undefined);
 }
 
-function unlessNumber(token: string): string {
+function nullIfNoNumber(token: string): string {
   return token.startsWith('"') ? token : 'null';
 }
 

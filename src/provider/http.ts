@@ -2,7 +2,7 @@ import { Agent as HttpAgent, request as httpRequest, validateHeaderValue } from 
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import got, { type Got, RequestError, type RequestFunction } from 'got';
 import { HOUR_MS } from '../payments/words/time.js';
-import { decoded, parseJson, textOf } from './body.js';
+import { parseJson, removeContentCodings, textOf } from './body.js';
 import { classifyFailure, type Failure } from './failure.js';
 import { credentialHeaders } from './schemas.js';
 
@@ -241,7 +241,7 @@ export async function exchange(
     const { statusCode, headers, rawBody } = await pending;
     const retryAfterMs = readRetryAfter(headers['retry-after'], headers.date, Date.now());
     const described = { contentType: headers['content-type'], contentEncoding: headers['content-encoding'] };
-    const body = parseJson(textOf(await decoded(rawBody, described, bodyMax), described));
+    const body = parseJson(textOf(await removeContentCodings(rawBody, described, bodyMax), described));
     return { kind: 'answered', statusCode, body, retryAfterMs };
   } catch (error) {
     if (givenUp !== undefined) return { kind: 'failed', ...givenUp };
@@ -277,7 +277,7 @@ export function readRetryAfter(
   const value = header?.trim() ?? '';
   const waitMs = /^\d+$/.test(value)
     ? Number(value) * 1000
-    : readDate(value) - orElse(readDate(date?.trim() ?? ''), nowMs);
+    : readDate(value) - numberOr(readDate(date?.trim() ?? ''), nowMs);
   return waitMs > 0 ? Math.min(waitMs, maxMs) : undefined;
 }
 
@@ -285,6 +285,6 @@ function readDate(text: string): number {
   return HTTP_DATE.test(text) ? Date.parse(text) : Number.NaN;
 }
 
-function orElse(value: number, fallback: number): number {
+function numberOr(value: number, fallback: number): number {
   return Number.isNaN(value) ? fallback : value;
 }

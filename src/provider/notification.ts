@@ -1,7 +1,7 @@
 import { MAX_TRANS_ID_LENGTH } from '../payments/words/limits.js';
 import { type PaymentId, parsePaymentId, type TransId } from '../payments/words/payment-id.js';
 import { PROVIDER_STATUSES, type ProviderStatus } from '../payments/words/transaction.js';
-import { type BodyHeaders, decoded, parseJson, textOf } from './body.js';
+import { type BodyHeaders, parseJson, removeContentCodings, textOf } from './body.js';
 import { pathSegment } from './calls.js';
 import { paymentIdOf } from './requests.js';
 
@@ -41,7 +41,7 @@ export async function readNotification(
   headers: BodyHeaders,
   maxBytes: number,
 ): Promise<Notification> {
-  const content = await decoded(bytes, headers, maxBytes);
+  const content = await removeContentCodings(bytes, headers, maxBytes);
   const text = textOf(content, headers);
   const value = parseJson(text) ?? (await fieldsOfForm(content, text, headers));
   const found = hintsIn(value, {}, 0).slice(0, MAX_HINTS);

@@ -9,7 +9,7 @@ import proto from '@temporalio/proto';
 const { EVENT_TYPE_WORKFLOW_TASK_COMPLETED: TASK_COMPLETED } = proto.temporal.api.enums.v1.EventType;
 
 type HistoryEvent = proto.temporal.api.history.v1.IHistoryEvent;
-type Page = proto.temporal.api.workflowservice.v1.IGetWorkflowExecutionHistoryResponse;
+type HistoryPage = proto.temporal.api.workflowservice.v1.IGetWorkflowExecutionHistoryResponse;
 
 /** A run of a workflow, or its latest. */
 interface Run {
@@ -46,7 +46,7 @@ async function* eventPages(
   const request = { namespace: options.namespace, execution, maximumPageSize };
   let token = new Uint8Array();
   do {
-    const page: Page = await workflowService.getWorkflowExecutionHistory({
+    const page: HistoryPage = await workflowService.getWorkflowExecutionHistory({
       ...request,
       nextPageToken: token,
     });

@@ -84,7 +84,7 @@ export function activityCalls(terms: PaymentTerms) {
 
   /** Whether an earlier run may have sent the payment's request. */
   const mayHaveBeenReset = (): Promise<boolean> =>
-    unlessDenied(
+    trueOnFailure(
       question('Find out whether the workflow was reset').mayHaveBeenReset(workflowInfo().firstExecutionRunId),
     );
   const lookUp = (order: PaymentOrder): Promise<ListAnswer> =>
@@ -201,8 +201,8 @@ async function initiation(
 /** Why an activity says nothing: anybody who reaches Temporal can complete one with anything. */
 const BY_HAND = 'the activity was completed by hand';
 
-/** Takes yes for the answer of an activity that gives none. */
-async function unlessDenied(answered: Promise<boolean>): Promise<boolean> {
+/** Takes a failed activity for `true`: what it asks may be so. */
+async function trueOnFailure(answered: Promise<boolean>): Promise<boolean> {
   try {
     return await answered;
   } catch (error) {

@@ -44,7 +44,9 @@ export async function makeStatement(given: StatementInput = { v: 1 }): Promise<M
   const run: StatementRun = { runId, day };
 
   if (asked === undefined)
-    await orElse('its balances', () => steps('Ask for the balances', BALANCE_WINDOW_MS).readBalances(dayAfter(day)));
+    await continueWithout('its balances', () =>
+      steps('Ask for the balances', BALANCE_WINDOW_MS).readBalances(dayAfter(day)),
+    );
   const settled = end + (asked === undefined ? SETTLING_MS.scheduled : SETTLING_MS.asked);
   if (Date.now() < settled) {
     setCurrentDetails(`Waits until ${day} has settled, at ${isoTime(settled)}.`);
@@ -55,9 +57,9 @@ export async function makeStatement(given: StatementInput = { v: 1 }): Promise<M
   await steps("Read the day's payments", RECORDS_PATIENCE_MS).readPayments(run);
   for (const service of SERVICES) {
     const search = steps(`Search the ${service} service`, PROVIDER_PATIENCE_MS);
-    await orElse(`the search of the ${service} service`, () => search.searchDay(run, service));
+    await continueWithout(`the search of the ${service} service`, () => search.searchDay(run, service));
   }
-  await orElse('some payments', () => steps('Look up payments', PROVIDER_PATIENCE_MS).lookUpPayments(run));
+  await continueWithout('some payments', () => steps('Look up payments', PROVIDER_PATIENCE_MS).lookUpPayments(run));
   await steps('Compare', RECORDS_PATIENCE_MS).comparePayments(run);
   await steps('Follow up what differs', RECORDS_PATIENCE_MS).followUp(run);
   const published = await steps('Keep the statement', RECORDS_PATIENCE_MS).publish(run);
@@ -83,7 +85,7 @@ function steps(summary: string, patienceMs: number): StatementSteps {
 }
 
 /** Goes on without something that the statement then says is missing. */
-async function orElse(what: string, step: () => Promise<void>): Promise<void> {
+async function continueWithout(what: string, step: () => Promise<void>): Promise<void> {
   try {
     await step();
   } catch (error) {

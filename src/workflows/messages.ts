@@ -123,7 +123,7 @@ export const INITIATION_UPDATE_ID = 'initiation';
 export const outcomeUpdate = defineUpdate<PaymentResult, []>('outcome');
 
 /** Who sends a request to a payment. Temporal's own tools can leave it out. */
-export interface Asked<By = Actor> {
+export interface RequestSource<By = Actor> {
   readonly by?: By | undefined;
 }
 
@@ -131,12 +131,12 @@ export interface Asked<By = Actor> {
  * Expires a link now, or withdraws a payment that was not sent yet; answers with the payment afterwards. Rejected
  * with `NotALink`, `NotExpirable` or `NotInitiated`.
  */
-export const expireUpdate = defineUpdate<PaymentResult, [Asked]>('expire');
+export const expireUpdate = defineUpdate<PaymentResult, [RequestSource]>('expire');
 
 /**
  * Asks the provider now, within the status budget; answers with the payment afterwards. Leaves a final payment alone.
  */
-export const refreshUpdate = defineUpdate<PaymentResult, [Asked]>('refresh');
+export const refreshUpdate = defineUpdate<PaymentResult, [RequestSource]>('refresh');
 
 /** An answer of the provider, and when it came, in ms since the epoch. */
 export interface Answered<Answer> {
@@ -161,7 +161,7 @@ export const lookUpdate = defineUpdate<ProviderView, []>('look');
  * its day: a contradiction of the outcome puts it under review. Rejected with `NotChecked` when the provider's list
  * can't be read. A payment that isn't final is refreshed.
  */
-export const recheckUpdate = defineUpdate<PaymentResult, [Asked<Checker>]>('recheck');
+export const recheckUpdate = defineUpdate<PaymentResult, [RequestSource<Checker>]>('recheck');
 
 /**
  * Carries out an operator's decision, after checking it with the provider at this moment, or keeps it for a second
@@ -182,7 +182,7 @@ export interface RefusalDetails {
 export const rejectUpdate = defineUpdate<PaymentResult, [Rejection]>('rejectDecision');
 
 /** Argument of {@link resendNotificationUpdate}. */
-export interface NotificationToResend extends Asked {
+export interface NotificationToResend extends RequestSource {
   readonly number: number;
 }
 

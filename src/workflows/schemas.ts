@@ -7,7 +7,6 @@ import { stateSchemas } from '../payments/machine/state-schema.js';
 import type { PaymentOrder } from '../payments/words/order.js';
 import type { Payment } from '../payments/words/payment.js';
 import type {
-  Asked,
   EndedPayment,
   Hint,
   InitiationRequest,
@@ -17,6 +16,7 @@ import type {
   PaymentInput,
   PayoutLimitInput,
   PayoutsToCount,
+  RequestSource,
   StatementInput,
   UnmatchedInput,
   UnmatchedNotification,
@@ -88,7 +88,7 @@ const actor: z.ZodMiniType<Actor> = object({ role: z.enum(['merchant', 'operator
 const checker: z.ZodMiniType<Checker> = object({ role: z.enum(['merchant', 'operator', 'statement']), name: keyName });
 
 /** Reads who asks; with Temporal's own tools, nobody has to be named. */
-function asked<By>(by: z.ZodMiniType<By>): Reader<Asked<By>> {
+function asked<By>(by: z.ZodMiniType<By>): Reader<RequestSource<By>> {
   const named = reader(object({ by }));
   return (value, what) => (value === undefined ? { kind: 'read', value: {} } : named(value, what));
 }

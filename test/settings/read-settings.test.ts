@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { MAX_FIRST_SEND_AGE_MS } from '../../src/activities/unless-reset.js';
+import { MAX_FIRST_SEND_AGE_MS } from '../../src/activities/reset-check.js';
 import { merchantsOf } from '../../src/settings/api.js';
 import { ConfigError } from '../../src/settings/config-error.js';
 import { type Part, readConfig, settingNames } from '../../src/settings/read-settings.js';
@@ -200,7 +200,7 @@ describe('the settings', () => {
   });
 
   it('can’t let a first request be sent when earlier runs of its workflow may be gone', () => {
-    // unless-reset.ts takes a missing run for an old one only when no first request can be due any more.
+    // reset-check.ts takes a missing run for an old one only when no first request can be due any more.
     expect(readConfig('api', { ...api, SEND_BY: '7d' }).SEND_BY).toBeLessThanOrEqual(MAX_FIRST_SEND_AGE_MS);
   });
 

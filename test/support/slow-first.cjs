@@ -11,7 +11,7 @@ const ORDER = [
   'e2e/payments',
   'bench/cost',
   'api/repeated-request',
-  'activities/unless-reset',
+  'activities/reset-check',
   'workflows/notifications',
   'stack/records/pglite-server',
   'workflows/personal-data',

@@ -14,11 +14,12 @@ export function refusePersonalIds(order: PaymentOrder): void {
   const [mailbox = ''] = email.split('@');
   const isPhone = (id: string) => (phone !== '' && id.includes(phone)) || MOBILE_NUMBER.test(id);
   // Nothing may be left of an address in another script than Latin.
-  const address = bare(email);
-  const isEmail = (id: string) => id !== '' && (id === bare(mailbox) || (address !== '' && id.includes(address)));
-  const isName = (id: string) => bare(name) !== '' && id === bare(name);
+  const address = lettersAndDigits(email);
+  const isEmail = (id: string) =>
+    id !== '' && (id === lettersAndDigits(mailbox) || (address !== '' && id.includes(address)));
+  const isName = (id: string) => lettersAndDigits(name) !== '' && id === lettersAndDigits(name);
   const errors = (['externalId', 'userId'] as const).flatMap((field) => {
-    const id = bare(order[field] ?? '');
+    const id = lettersAndDigits(order[field] ?? '');
     const what = isPhone(id) ? 'phone number' : isEmail(id) ? 'e-mail address' : isName(id) ? 'name' : undefined;
     const message = `must not be somebody's ${what}: identifiers are stored so that they can be searched for, and everything about a person is encrypted. Send one that says nothing by itself`;
     return what === undefined ? [] : [{ field, message }];
@@ -30,7 +31,7 @@ export function refusePersonalIds(order: PaymentOrder): void {
 const MOBILE_NUMBER = /^(00)?2376\d{8}$/;
 
 /** Keeps only letters and digits, as an identifier may be made of a name or an address. */
-function bare(text: string): string {
+function lettersAndDigits(text: string): string {
   return text
     .normalize('NFKD')
     .toLowerCase()

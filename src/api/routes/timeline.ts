@@ -76,13 +76,15 @@ export function viewTimeline({ createdAt, timeline, stoppedAt }: ReadTimeline) {
   const next = entries[FIRST_KEPT];
   const isFinal = entries.findLast(isStatusChange)?.final === true;
   return [
-    view({ at: createdAt, type: 'created', status: 'CREATED' }),
+    toTimelineResource({ at: createdAt, type: 'created', status: 'CREATED' }),
     ...entries.slice(0, FIRST_KEPT).map(viewEntry),
-    ...(omitted === undefined || next === undefined ? [] : [view({ at: next.at, type: 'omitted', entries: omitted })]),
+    ...(omitted === undefined || next === undefined
+      ? []
+      : [toTimelineResource({ at: next.at, type: 'omitted', entries: omitted })]),
     ...entries.slice(FIRST_KEPT).map(viewEntry),
     ...(stoppedAt === undefined
       ? []
-      : [view({ at: stoppedAt, type: 'stopped', ...(!isFinal && { status: 'REVIEW' }) })]),
+      : [toTimelineResource({ at: stoppedAt, type: 'stopped', ...(!isFinal && { status: 'REVIEW' }) })]),
   ];
 }
 
@@ -94,12 +96,12 @@ function isStatusChange(
 }
 
 function viewEntry(entry: TimelineEntry) {
-  return view(entry.type === 'review_opened' ? { ...entry, status: 'REVIEW' } : entry);
+  return toTimelineResource(entry.type === 'review_opened' ? { ...entry, status: 'REVIEW' } : entry);
 }
 
-type Shown = ShownOccurrence & Pick<TimelineEntry, 'at' | 'count' | 'lastAt'>;
+type ShownEntry = ShownOccurrence & Pick<TimelineEntry, 'at' | 'count' | 'lastAt'>;
 
-function view({ at, count, lastAt, ...occurrence }: Shown): TimelineResource {
+function toTimelineResource({ at, count, lastAt, ...occurrence }: ShownEntry): TimelineResource {
   const { type, ...details } = occurrence;
   return {
     at: isoTime(at),

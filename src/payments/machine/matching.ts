@@ -25,7 +25,7 @@ export function ownerOf(
 }
 
 /** A transaction's difference from the order: the field, and words for a person. */
-interface Difference {
+interface OrderDifference {
   readonly field: KnownDifference['field'];
   readonly words: string;
   /** The transaction's amount, where that differs; XAF. */
@@ -36,7 +36,7 @@ interface Difference {
  * `undefined` when it doesn't differ. What the provider leaves out can't: it promises no field but the id and the
  * status.
  */
-export function differenceOf(order: PaymentOrder, transaction: Transaction): Difference | undefined {
+export function differenceOf(order: PaymentOrder, transaction: Transaction): OrderDifference | undefined {
   const { transId, amount, externalId, userId, transType, status } = transaction;
   if (!mayBeOwn(order, transaction)) {
     const named = externalId === undefined || externalId === order.id ? userId : externalId;

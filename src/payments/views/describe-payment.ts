@@ -49,7 +49,7 @@ export function linesOf(state: PaymentState): string[] {
     ['To do', review && toDo(state, review, desk)],
     ['Waits for a second person', review?.proposed && proposal(review.proposed)],
     ['Reason', reason && escaped(reason)],
-    ['Decide from', review && shown(decideFrom(state))],
+    ['Decide from', review && utcTime(decideFrom(state))],
     ['Not known', inquiry && openQuestion(inquiry)],
     ['Grace period', review ? undefined : graceOf(state, inquiry)],
     ['Waits', phase.kind === 'waiting' ? describeWait(state, phase, desk) : undefined],
@@ -58,10 +58,10 @@ export function linesOf(state: PaymentState): string[] {
     ['Other transactions', others.length === 0 ? undefined : others.map(withWord).join(', ')],
     [
       'A person is asked',
-      isWithoutEnd ? `if there is no outcome by ${shown(undecidedUntil(state, phase))}` : undefined,
+      isWithoutEnd ? `if there is no outcome by ${utcTime(undecidedUntil(state, phase))}` : undefined,
     ],
     ['Link ends', final || expiresAt === undefined ? undefined : expiresAt],
-    ['Next question to the provider', isAsked ? `${shown(nextAt)}, or when notified` : undefined],
+    ['Next question to the provider', isAsked ? `${utcTime(nextAt)}, or when notified` : undefined],
     ['Received after fees', revenue === undefined ? undefined : xaf(revenue)],
     ['Merchant still to be notified', nextDue(state.notifications)?.type],
     ['Decided', resolution && decided(resolution)],
@@ -104,9 +104,9 @@ function canBeDone(payment: PaymentState, desk: string | undefined): string | un
 function graceOf(state: PaymentState, inquiry: Inquiry | undefined): string | undefined {
   switch (inquiry?.kind) {
     case 'searching':
-      return `until ${shown(graceEnd(state, inquiry.ambiguity))}`;
+      return `until ${utcTime(graceEnd(state, inquiry.ambiguity))}`;
     case 'verifying':
-      return `until ${shown(graceEnd(state, inquiry))}`;
+      return `until ${utcTime(graceEnd(state, inquiry))}`;
     default:
       return undefined;
   }
@@ -114,7 +114,7 @@ function graceOf(state: PaymentState, inquiry: Inquiry | undefined): string | un
 
 function proposal({ decision, by, why, force, at }: Proposal): string {
   const what = decision.action === 'match' ? `match ${code(decision.transId)}` : decision.action;
-  return `${what}${isForced(force) ? ' (forced)' : ''}, decided by ${by} at ${shown(at)}: ${escaped(why)}`;
+  return `${what}${isForced(force) ? ' (forced)' : ''}, decided by ${by} at ${utcTime(at)}: ${escaped(why)}`;
 }
 
 function decided({ action, by, why, approval }: PaymentResolution): string {
@@ -132,7 +132,7 @@ function describeWait(state: PaymentState, { cause, unsent, until }: Waiting, de
   const why = hold === 'credentials' ? `the provider refuses our credentials: ${reason}` : reason;
   const where = desk === undefined ? ' with `reject`' : ` [on the desk](${desk})`;
   const recall = cause === 'operator' ? `; the resend can be taken back${where}` : '';
-  return `${escaped(why)}; next try ${shown(until)}; tried until ${shown(patienceEnd(state, unsent))}${recall}`;
+  return `${escaped(why)}; next try ${utcTime(until)}; tried until ${utcTime(patienceEnd(state, unsent))}${recall}`;
 }
 
 /**
@@ -179,6 +179,6 @@ function code(id: string): string {
   return `\`${id.replace(/[`\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '\uFFFD')}\``;
 }
 
-function shown(time: number): string {
+function utcTime(time: number): string {
   return `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }

@@ -28,7 +28,7 @@ export const MAX_FIRST_SEND_AGE_MS = 7 * DAY_MS;
  *
  * @param restoredAt when Temporal was last restored from a backup, in ms since the epoch
  */
-export async function unlessReset(
+export async function sendIfNotReset(
   send: () => Promise<InitiationOutcome>,
   restoredAt?: number,
 ): Promise<InitiationOutcome> {

@@ -5,7 +5,7 @@ import { Context } from '@temporalio/activity';
 import { Client } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import { unlessReset } from '../../src/activities/unless-reset.js';
+import { sendIfNotReset } from '../../src/activities/reset-check.js';
 import type { InitiationOutcome } from '../../src/payments/words/outcome.js';
 import { type DevServer, startDevServer } from '../../stack/temporal/start-dev-server.js';
 import { transId } from '../support/orders.js';
@@ -34,7 +34,7 @@ describe('a request that moves money', () => {
   const sentBy: (string | undefined)[] = [];
 
   const send = () =>
-    unlessReset(async () => {
+    sendIfNotReset(async () => {
       sentBy.push(Context.current().info.workflowExecution?.runId);
       return accepted;
     });
@@ -133,7 +133,7 @@ describe('a request that moves money', () => {
       new MockActivityEnvironment(
         { namespace: 'default', workflowExecution: { workflowId: 'of a backup', runId } },
         { client, logger: new DefaultLogger('ERROR') },
-      ).run(() => unlessReset(async () => accepted, restoredAt));
+      ).run(() => sendIfNotReset(async () => accepted, restoredAt));
     const now = Date.now();
     expect(await sends(now + 60_000)).toMatchObject({ kind: 'ambiguous', isReset: true });
     expect(await sends(now - 60_000)).toEqual(accepted);
@@ -217,7 +217,7 @@ describe('a request that moves money, whose activity a worker may have had befor
       sent += 1;
       return accepted;
     };
-    const outcome = await new MockActivityEnvironment(info).run(() => unlessReset(send));
+    const outcome = await new MockActivityEnvironment(info).run(() => sendIfNotReset(send));
     expect(outcome).toMatchObject({ kind: 'ambiguous', isReset: true });
     expect(sent).toBe(0);
   });
