@@ -56,44 +56,38 @@ export interface PaymentReview {
   readonly rejected?: RejectedDecision | undefined;
 }
 
-/** One person's decision that takes two. Nothing has been done. */
-export interface ProposedDecision {
+/** The fields that decisions have in common. */
+interface DecisionFields {
   readonly action: Decision['action'];
   readonly transId?: TransId | undefined;
-  /** That transaction's amount, where the provider has shown it to differ from the order; XAF. */
-  readonly transactionAmount?: number | undefined;
   readonly by: string;
   readonly why: string;
-  readonly forced?: true | undefined;
-  /** The objections that it overrules; missing when it overrules any. */
-  readonly overruled?: readonly Objection[] | undefined;
   readonly at: string;
 }
 
-/** A decision that no second person has confirmed: somebody rejected it, or it was withdrawn. */
-export interface RejectedDecision {
-  readonly action: Decision['action'];
-  readonly transId?: TransId | undefined;
+/** A decision, and the objections that it overrules. */
+interface MadeDecision extends DecisionFields {
+  /** It was made before its time, or over a hint's word, because the operator insisted. */
+  readonly forced?: true | undefined;
+  /** The objections that it overrules; missing when it overrules whatever comes up. */
+  readonly overruled?: readonly Objection[] | undefined;
+}
+
+/** One person's decision that takes two. Nothing has been done. */
+export interface ProposedDecision extends MadeDecision {
+  /** The amount of the transaction, where the provider has shown it to differ from the order; XAF. */
+  readonly transactionAmount?: number | undefined;
+}
+
+/** A decision that no second person has confirmed: `by` rejected it or, the same as `proposedBy`, withdrew it. */
+export interface RejectedDecision extends DecisionFields {
   readonly proposedBy: string;
-  /** Who rejected it; the same name as `proposedBy` when it was withdrawn. */
-  readonly by: string;
-  readonly why: string;
-  readonly at: string;
 }
 
 /** An operator's decision: who made it, and why. */
-export interface PaymentResolution {
-  readonly action: Decision['action'];
-  readonly transId?: TransId | undefined;
-  /** The review that it was made in. */
+export interface PaymentResolution extends MadeDecision {
+  /** The review that it was made on. */
   readonly review: number;
-  readonly by: string;
-  readonly why: string;
-  /** It was made before its time, or against a hint, because the operator insisted. */
-  readonly forced?: true | undefined;
-  /** The objections that it overruled; missing when it overruled any. */
-  readonly overruled?: readonly Objection[] | undefined;
-  readonly at: string;
   /** A resend that waits to be sent: nothing has left yet, and it can be withdrawn. */
   readonly revocable?: true | undefined;
   /** The second person, if the decision took two. */
