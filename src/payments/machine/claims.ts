@@ -267,27 +267,30 @@ function followClaimed(payment: PaymentState, transaction: Transaction, now: num
  * list once the payment has ended. If the list can't be read either, the payment goes under review in the end.
  */
 function giveUpClaim(payment: PaymentState, transId: TransId, now: number): PaymentState {
-  const doubtful = rememberUnconfirmed(payment, transId);
-  const { phase } = doubtful;
-  if (phase.kind !== 'ended') return doubtful;
-  // Checks that are due stay, because a request may wait for them.
-  const checks = [...phase.checks.filter(({ at }) => at <= now), ...checksFrom(now)];
-  return requireAnswer(doubtful, { ...phase, checks }, transId);
-}
-
-/** Requires the provider to speak of a transaction that it has shown before: its list may leave that out. */
-function requireAnswer(payment: PaymentState, ended: Ended, transId: TransId): PaymentState {
-  return inPhase(payment, isKnownTransaction(payment, transId) ? withOutstanding(ended, transId) : ended);
+  return leaveInDoubt(payment, transId, (phase) => {
+    // Checks that are due stay, because a request may wait for them.
+    const checks = [...phase.checks.filter(({ at }) => at <= now), ...checksFrom(now)];
+    return { ...phase, checks };
+  });
 }
 
 /**
  * Leaves a transaction to the list, which is read once the payment has ended: too many others wait to be asked about.
  */
 function leaveToList(payment: PaymentState, transId: TransId, now: number): PaymentState {
+  return leaveInDoubt(payment, transId, (phase) => listedSoon(phase, now));
+}
+
+/**
+ * Remembers a transaction that isn't confirmed. The checks of an ended payment change as given. The provider has to
+ * speak of a transaction that it has shown before: its list may leave that out.
+ */
+function leaveInDoubt(payment: PaymentState, transId: TransId, change: (phase: Ended) => Ended): PaymentState {
   const doubtful = rememberUnconfirmed(payment, transId);
   const { phase } = doubtful;
   if (phase.kind !== 'ended') return doubtful;
-  return requireAnswer(doubtful, listedSoon(phase, now), transId);
+  const ended = change(phase);
+  return inPhase(doubtful, isKnownTransaction(doubtful, transId) ? withOutstanding(ended, transId) : ended);
 }
 
 /** Has the list read soon. Where no check is due, all of them begin now. */
