@@ -67,15 +67,15 @@ interface DecisionFields {
 
 /** A decision, and the objections that it overrules. */
 interface MadeDecision extends DecisionFields {
-  /** It was made before its time, or over a hint's word, because the operator insisted. */
+  /** It was made before its time, or against a hint, because the operator insisted. */
   readonly forced?: true | undefined;
-  /** The objections that it overrules; missing when it overrules whatever comes up. */
+  /** The objections that it overrules; missing when it overrules any. */
   readonly overruled?: readonly Objection[] | undefined;
 }
 
 /** One person's decision that takes two. Nothing has been done. */
 export interface ProposedDecision extends MadeDecision {
-  /** The amount of the transaction, where the provider has shown it to differ from the order; XAF. */
+  /** That transaction's amount, where the provider has shown it to differ from the order; XAF. */
   readonly transactionAmount?: number | undefined;
 }
 
@@ -86,7 +86,7 @@ export interface RejectedDecision extends DecisionFields {
 
 /** An operator's decision: who made it, and why. */
 export interface PaymentResolution extends MadeDecision {
-  /** The review that it was made on. */
+  /** The review that it was made in. */
   readonly review: number;
   /** A resend that waits to be sent: nothing has left yet, and it can be withdrawn. */
   readonly revocable?: true | undefined;
