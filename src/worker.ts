@@ -95,7 +95,7 @@ await runProcess(async (stop) => {
     logger.info({ taskQueue, namespace }, 'worker is running');
     const record = (ended: AbortSignal) => keepRecords(keeping, taskQueue, logger, ended);
     if (!(await runWorker(worker, record, config.WORKER_SHUTDOWN_GRACE + LEAVE_MS, stop))) {
-      logger.warn('the worker has stopped without taking its leave of Temporal, which does not answer');
+      logger.warn('the worker has stopped without telling Temporal, which does not answer');
       // Its workers still hold it, so it can't be closed.
       connection = undefined;
     }
@@ -252,7 +252,7 @@ async function keepRecords(
       if (stop.aborted) return;
       logger.error(
         { err: error },
-        'the daily statement could not be scheduled: unless it was before, none is made until a worker that starts can do so',
+        'the daily statement could not be scheduled: unless it was scheduled before, none is made until a worker schedules it at its start',
       );
     },
   );

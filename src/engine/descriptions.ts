@@ -7,7 +7,7 @@ import { callTemporal } from './temporal-calls.js';
 
 const { PENDING_WORKFLOW_TASK_STATE_STARTED: STARTED } = proto.temporal.api.enums.v1.PendingWorkflowTaskState;
 
-/** Pauses between two polls of whether a payment is idle: the first, doubled each time, and the longest. */
+/** Pauses between two checks that a payment is idle: the first, doubled each time, and the longest. */
 const POLL_MS = { first: 25, max: 500 } as const;
 
 /**
@@ -25,7 +25,7 @@ interface PendingTask {
   readonly key: string;
   /** A worker is making the first attempt, which may take as long as a slow provider does. */
   readonly healthy: boolean;
-  /** ms since the epoch, by our own clock: the server's may differ. */
+  /** A workflow task as this process first saw it. */
   readonly since: number;
 }
 

@@ -1,19 +1,22 @@
 import type { Logger } from 'pino';
 
 /**
- * Pauses before it is looked again for the payment of a notification that came too early, in ms: four minutes in all,
- * which is longer than the provider may take for its answer to the request that the notification is about.
+ * Pauses before looking again for the payment of a notification that came too early, in ms: four minutes in all, longer
+ * than the provider may take to answer the request that the notification is about.
  */
 const AGAIN_AFTER_MS = [500, 1_000, 2_000, 4_000, 8_000, 15_000, 30_000, 60_000, 120_000] as const;
 
-/** Notifications that are tried again at a time. Beyond that, the oldest is left to the payment's own poll. */
+/**
+ * Largest number of notifications that are tried again at a time. Beyond it, the oldest is left to the payment's own
+ * poll.
+ */
 const MAX_WAITING = 500;
 
 /**
- * The provider may notify of a transaction before it has answered the request that made it. Without the payment's id,
- * nobody can tell then which payment is meant; and a link's payment may not have been started. Such notifications are
- * kept at Temporal, and this process tries for a while to give them to their payment. If it ends before, the payment's
- * own poll finds what has happened.
+ * The provider may send a notification about a transaction before it answers the request that made it. Without the
+ * payment's id, nobody can tell then which payment is meant; and a link's payment may not have been started. Such
+ * notifications are kept at Temporal, and this process tries for a while to deliver them. If it ends before, the
+ * payment's own poll finds the outcome.
  */
 export class EarlyNotifications {
   readonly #waiting = new Map<symbol, NodeJS.Timeout>();
@@ -23,7 +26,7 @@ export class EarlyNotifications {
     private readonly pauses: readonly number[] = AGAIN_AFTER_MS,
   ) {}
 
-  /** @param give gives the notification to its payment, if that is known by now, and says whether it was */
+  /** @param give delivers the notification if its payment is known by now, and returns whether it is */
   add(give: () => Promise<boolean>): void {
     const key = Symbol();
     this.#schedule(key, give, 0);

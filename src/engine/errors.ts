@@ -15,7 +15,7 @@ abstract class ExpectedError extends Error {
   }
 }
 
-/** Temporal doesn't answer, or no worker does. Whether anything was done isn't known. */
+/** Temporal doesn't answer, or no worker does. The request may or may not have taken effect. */
 export class Unavailable extends ExpectedError {
   readonly kind = 'unavailable';
 
@@ -24,7 +24,7 @@ export class Unavailable extends ExpectedError {
   }
 }
 
-/** It isn't known whether the payment was started: the merchant must find out before paying twice. */
+/** The payment may or may not have been started: the merchant must find out before paying again. */
 export class StartUncertain extends ExpectedError {
   readonly kind = 'startUncertain';
 
@@ -38,11 +38,11 @@ export class StartUncertain extends ExpectedError {
   }
 }
 
-/** The payment's id stands for another request. */
+/** The payment's id belongs to another request. */
 export class KeyReused extends ExpectedError {
   readonly kind = 'keyReused';
 
-  /** @param isErased the other request can't be compared any more, because its payer's data was erased */
+  /** @param isErased the other request can't be compared, because its payer's data was erased */
   constructor(
     readonly paymentId: PaymentId,
     readonly isErased: boolean,
@@ -51,7 +51,7 @@ export class KeyReused extends ExpectedError {
   }
 }
 
-/** There is no payment with this id. */
+/** Time when the last waiting request gives up, in ms since the epoch. */
 export class PaymentNotFound extends ExpectedError {
   readonly kind = 'paymentNotFound';
 
@@ -60,7 +60,7 @@ export class PaymentNotFound extends ExpectedError {
   }
 }
 
-/** The records can't be read at the moment. The message says what can't be known or done without them. */
+/** The records can't be read at the moment. The message names what needs them. */
 export class RecordsUnavailable extends ExpectedError {
   readonly kind = 'recordsUnavailable';
 }
@@ -69,13 +69,17 @@ export class RecordsUnavailable extends ExpectedError {
 export class NoRecords extends ExpectedError {
   readonly kind = 'noRecords';
 
-  /** @param missing what it has not, therefore */
+  /** @param missing the data or feature that is therefore missing */
   constructor(readonly missing: string) {
     super(`without records there is no ${missing}`);
   }
 }
 
-/** There is the payment, or a record of it, and it can't be read. An operator has to do something about it. */
+/**
+ * Descriptions of payments' workflows, which Temporal gives without a worker. All requests of this process share them,
+ * with one call at a time for each payment. So requests that wait while workers are away don't flood Temporal with
+ * calls.
+ */
 export class RecordUnreadable extends ExpectedError {
   readonly kind = 'recordUnreadable';
 
@@ -91,7 +95,7 @@ export class RecordUnreadable extends ExpectedError {
   }
 }
 
-/** The payment has as many updates in flight as merchants may have. */
+/** The payment has as many updates in flight as merchants may have at a time. */
 export class TooManyUpdates extends ExpectedError {
   readonly kind = 'tooManyUpdates';
 
@@ -100,7 +104,7 @@ export class TooManyUpdates extends ExpectedError {
   }
 }
 
-/** More of the provider's notifications came than are passed on. */
+/** The limit of the provider's notifications is exceeded. */
 export class TooManyNotifications extends ExpectedError {
   readonly kind = 'tooManyNotifications';
 
@@ -136,7 +140,7 @@ export class DailyLimitReached extends ExpectedError {
   }
 }
 
-/** Temporal keeps no payment as large as this one. */
+/** Temporal's limits are too small for this payment. */
 export class PaymentTooLarge extends ExpectedError {
   readonly kind = 'paymentTooLarge';
 
@@ -149,7 +153,7 @@ export class PaymentTooLarge extends ExpectedError {
   }
 }
 
-/** The payment's workflow was stopped by hand: it asks and does nothing any more. */
+/** The payment's workflow was stopped by hand: it asks nothing and does nothing. */
 export class Stopped extends Error {
   override readonly name = 'Stopped';
 
@@ -158,7 +162,10 @@ export class Stopped extends Error {
   }
 }
 
-/** What can be in the way of any request. {@link Stopped} is an answer, which those who ask expect. */
+/**
+ * Describes the payment's latest run, by a call to Temporal that begins after this one. Requests that come while a call
+ * is under way share the next: the answer to the first may be older than something they did.
+ */
 export type EngineError =
   | Unavailable
   | StartUncertain
@@ -173,7 +180,7 @@ export type EngineError =
   | DailyLimitReached
   | PaymentTooLarge;
 
-/** Whether the engine expects an error, so that there is something to be told of it. */
+/** Reports whether the engine expects an error, so that a caller can be told of it. */
 export function isEngineError(error: unknown): error is EngineError {
   return error instanceof ExpectedError;
 }

@@ -11,7 +11,7 @@ const MAX_HOLDERS = 10;
 type TransactionContext = { readonly client: Client } & RecordsContext;
 
 /**
- * The payments that have a transaction of the provider; there should be at most one. A payment is found some
+ * Finds the payments that have a transaction of the provider; there should be at most one. A payment is found some
  * moments after it got its transaction.
  *
  * @throws {Unavailable | RecordsUnavailable}
@@ -22,8 +22,8 @@ export async function findByTransId(context: TransactionContext, transId: string
 }
 
 /**
- * The payments that a hint about a transaction may be for: those that Temporal has or, only when it has none, those of
- * the records. A hint proves nothing, so it needn't wait for records that are away when Temporal has its payment.
+ * Finds the payments that a hint about a transaction may be for: Temporal's or, only when it has none, those of the
+ * records. A hint proves nothing, so it needn't wait for unavailable records when Temporal has its payment.
  *
  * @throws {Unavailable | RecordsUnavailable}
  */

@@ -23,19 +23,19 @@ export interface ReadContext extends RecordsContext {
 export interface PaymentInTemporal extends PaymentMemo {
   readonly kind: 'inTemporal';
   readonly id: PaymentId;
-  /** While the payment runs, of whichever run is the latest; once it has ended, of the run that ended. */
+  /** The latest run while the payment runs; the run that ended, once it has ended. */
   readonly handle: WorkflowHandle<PaymentWorkflow>;
   readonly running: boolean;
   /** The latest run when the payment was found. */
   readonly runId: string;
-  /** When the payment was created, in ms since the epoch. */
+  /** Time of the payment's creation, in ms since the epoch. */
   readonly createdAt: number;
   readonly description: WorkflowExecutionDescription;
-  /** When the description was read, in ms since the epoch. */
+  /** Time of the description, in ms since the epoch. */
   readonly describedAt: number;
 }
 
-/** A payment that exists: one that Temporal has, or has forgotten. */
+/** A payment that exists, in Temporal or in the records. */
 export type FoundPayment = PaymentInTemporal | RecordedPayment;
 
 /**
@@ -60,8 +60,8 @@ export async function findInTemporal(context: ReadContext, id: PaymentId): Promi
 }
 
 /**
- * Finds what Temporal has under a payment's id: `foreign` when that isn't a payment. One that was started by hand, and
- * has ended, doesn't hide the payment that had ended before.
+ * Finds the workflow under a payment's id: `foreign` when that isn't a payment. A workflow that was started by hand,
+ * and has ended, doesn't hide the payment that ended before.
  *
  * @throws {Unavailable}
  */
@@ -82,7 +82,8 @@ export async function findWorkflow(
 }
 
 /**
- * The payment whose latest run it is; `undefined` when the API hasn't started it, or it ended at once for its input.
+ * Returns the payment of a latest run; `undefined` when the API hasn't started it, or it ended at once because of its
+ * input.
  */
 function inTemporal(
   client: Client,
@@ -95,16 +96,16 @@ function inTemporal(
   const { runId, startTime, typedSearchAttributes } = description;
   const running = description.status.name === 'RUNNING';
   const createdAt = typedSearchAttributes.get(paymentSearchAttributes.createdAt) ?? startTime.getTime();
-  // An ended payment may be reopened at any moment, and the new run's result may be long in coming.
+  // An ended payment may be reopened at any moment, and the new run's result may take long.
   const handle = client.workflow.getHandle<PaymentWorkflow>(id, running ? undefined : runId);
   const found = { ...memo, id, handle, running, runId, createdAt, description, describedAt: Date.now() };
   return { kind: 'inTemporal', ...found };
 }
 
-/** Runs under one id that are looked through for a payment's last. */
+/** Largest number of runs under one id that are searched for a payment's last. */
 const MAX_EARLIER_RUNS = 20;
 
-/** The payment that has ended before something else was started under its id. @throws {Unavailable} */
+/** Finds the payment that ended before something else was started under its id. @throws {Unavailable} */
 async function findEarlierRun(client: Client, id: PaymentId): Promise<PaymentInTemporal | undefined> {
   return await callTemporal(client, async () => {
     const listed = client.workflow.list({ query: queryByIds([id]), pageSize: MAX_EARLIER_RUNS });
@@ -119,19 +120,17 @@ async function findEarlierRun(client: Client, id: PaymentId): Promise<PaymentInT
   });
 }
 
-/**
- * Events that a run has at least once a worker has done something for it: its start, and the three of its first task.
- */
+/** Events of a run in which a worker has done something: its start, and the three of its first task. */
 const EVENTS_OF_FIRST_TASK = 4;
 
 /**
- * Whether a payment's start is still delayed: it has a link that waits to be paid, and no worker has done anything for
- * it yet. It can't be queried then, and is as it was started.
+ * Reports whether a payment's start is still delayed: it has a link that waits to be paid, and no worker has done
+ * anything for it yet. It can't be queried then, and is in its initial state.
  */
 export function isDelayedStart({ running, description }: PaymentInTemporal): boolean {
   const { historyLength, startTime, executionTime, raw } = description;
   if (!running || historyLength >= EVENTS_OF_FIRST_TASK) return false;
-  // A message may have begun its first task, which is no payment's sending.
+  // A message may have begun its first task, which doesn't send the payment.
   const isDelayed = executionTime !== undefined && executionTime > startTime;
   return isDelayed || !raw.pendingWorkflowTask;
 }

@@ -25,15 +25,15 @@ export interface LinkMaker {
   expirePay(transId: string): Promise<ExpiryAnswer>;
 }
 
-/** A link that was asked for, and what the payment is with the answer. */
+/** A requested link, and the payment's state with the answer. */
 export interface RequestedLink extends Beginning {
   readonly request: LinkRequest;
-  /** For how long the payment has nothing to do, in ms; `undefined` when it has something to do now. */
+  /** Time until the payment has something to do, in ms; `undefined` when it has something to do now. */
   readonly idleMs: number | undefined;
 }
 
 /**
- * Asks the provider for a link, once. The payment machine says what its answer means.
+ * Asks the provider for a link, once. The payment machine interprets its answer.
  *
  * @param withinMs how long the provider may take. Beyond that it hangs, as its breaker counts, which a signal doesn't
  *   say.
@@ -51,7 +51,10 @@ export async function requestLink(
   return requestedLink(order, terms, { outcome, sentAt, answeredAt });
 }
 
-/** Makes the payment from the answer to the request for its link, for a workflow that is started with that at once. */
+/**
+ * Makes the payment's state from the answer to the request for its link, for a workflow that is started with it at
+ * once.
+ */
 export function requestedLink(order: LinkOrder, terms: PaymentTerms, request: LinkRequest): RequestedLink {
   const { outcome, answeredAt } = request;
   const beginning = beginPayment(order, terms, answeredAt, request);
@@ -64,11 +67,11 @@ export function requestedLink(order: LinkOrder, terms: PaymentTerms, request: Li
 export interface LinkOperations<Made, Found> {
   /** No other request can have the payment's id. */
   readonly isUnique: boolean;
-  /** The payment, if the records or Temporal know it. */
+  /** Finds the payment in the records or Temporal. */
   find(): Promise<Found | undefined>;
   /** Asks the provider for a link. */
   ask(): Promise<Made>;
-  /** Whether a link has come of it. Anything else is for the payment's workflow to see to. */
+  /** Reports whether the answer has a link. The payment's workflow handles any other. */
   isLink(made: Made): boolean;
   /**
    * Starts the payment with its link.
@@ -77,11 +80,11 @@ export interface LinkOperations<Made, Found> {
    * @throws when it isn't known whether it was started, or it can't be
    */
   start(made: Made): Promise<boolean>;
-  /** Whether a start that has failed may have come through, or come through later. */
+  /** Reports whether a failed start may have succeeded, or may succeed later. */
   mayHaveStarted(error: unknown): boolean;
-  /** The payment whose id was started before. @throws when it isn't known */
+  /** Finds the payment whose id was started before. @throws when it isn't known */
   findStarted(): Promise<Found>;
-  /** Whether a payment was started with this link. */
+  /** Reports whether a payment was started with this link. */
   isStartedWith(found: Found, made: Made): boolean;
   /** Expires a link that nobody was given. If that fails, it expires by itself within a day. */
   expire(made: Made): void;
@@ -89,22 +92,22 @@ export interface LinkOperations<Made, Found> {
   pause(ms: number): Promise<boolean>;
 }
 
-/** Who has the link that a request asks for. */
+/** Holder of the link that a request asks for. */
 export type Opened<Made, Found> =
   | { readonly kind: 'found'; readonly found: Found }
   /** `isNew` if this very request has asked for it. */
   | { readonly kind: 'started'; readonly made: Made; readonly isNew: boolean }
-  /** No link has come of it, and no payment was started yet. */
+  /** The answer has no link, and no payment was started yet. */
   | { readonly kind: 'noLink'; readonly made: Made };
 
 interface KeptLink<Made> {
   readonly made: Made;
   readonly at: number;
-  /** Its payment was started, so that somebody may have been given it. */
+  /** Its payment was started, so somebody may have been given it. */
   isStarted: boolean;
-  /** A start has failed that may have been taken: another process may have given somebody the link. */
+  /** A failed start may have succeeded: another process may have given somebody the link. */
   isUncertain: boolean;
-  /** A hint has come for it. */
+  /** A hint for it has arrived. */
   hasHint: boolean;
 }
 
@@ -112,7 +115,7 @@ interface KeptLink<Made> {
 const REMEMBERED_MS = HOUR_MS;
 
 /**
- * Links that are remembered, each with what its payment is started with, some kB. Beyond that, the first one is
+ * Largest number of links remembered, each with its payment's initial state, some kB. Beyond it, the oldest is
  * forgotten.
  */
 const MAX_REMEMBERED = 5_000;
@@ -122,22 +125,22 @@ const MAX_REMEMBERED = 5_000;
  */
 const START_AGAIN_MS = { first: 1_000, max: 30_000 } as const;
 
-/** After so many of them, some ten minutes, the link is expired. */
+/** After this many, some ten minutes, the link is expired. */
 const MAX_STARTS = 24;
 
 /**
- * The links that this process has made. Requests for one payment take turns, so that only the first asks for a link;
- * what it got is remembered with what its payment is started with. The payment can be started again, with the same
- * link, when its start has failed or Temporal has lost it: by a repeated request, by the provider's notification, or,
- * until it is known to be there, by itself.
+ * The links that this process has made. Requests for one payment take turns, so that only the first asks for a link.
+ * Its answer is remembered with the payment's initial state. When the payment's start has failed or Temporal has lost
+ * it, it can be started again with the same link: by a repeated request, by the provider's notification, or, until
+ * Temporal is known to have it, by this process itself.
  */
 export class Links<Made> {
   readonly #turns = new Map<PaymentId, Promise<unknown>>();
   readonly #kept = new Map<PaymentId, KeptLink<Made>>();
 
   /**
-   * Finds the payment, or starts it with a link: one that this process has made before, or a new one. Whoever finds it
-   * started with another link expires the one that it has made itself.
+   * Finds the payment, or starts it with a link: one that this process made before, or a new one. A request that finds
+   * it started with another link expires its own.
    *
    * @throws what an operation throws. The payment may have started then, and is started later if it can be.
    */
@@ -161,17 +164,20 @@ export class Links<Made> {
     });
   }
 
-  /** Resolves when nobody in this process asks for the payment's link, however that went. */
+  /** Resolves when no request in this process waits for the payment's link, whatever its result. */
   async untilOpened(id: PaymentId): Promise<void> {
     await this.#turns.get(id)?.catch(() => undefined);
   }
 
-  /** The link that this process has made within the last hour. */
+  /** Returns the link that this process made within the last hour. */
   recall(id: PaymentId): Made | undefined {
     return this.#recall(id)?.made;
   }
 
-  /** {@link recall} for the first hint alone: after that, the payment has begun, and may even have ended. */
+  /**
+   * Returns the link as {@link recall} does, for the first hint alone: after that, the payment has begun, and may even
+   * have ended.
+   */
   takeForFirstHint(id: PaymentId): Made | undefined {
     const kept = this.#recall(id);
     if (kept === undefined || kept.hasHint) return undefined;
@@ -197,7 +203,7 @@ export class Links<Made> {
     return found;
   }
 
-  /** Starts a payment whose start has failed, for as long as that may help, and then expires its link. */
+  /** Tries to start a payment whose start has failed until that can't help any more, and then expires its link. */
   async #startLater<Found>(
     id: PaymentId,
     kept: KeptLink<Made>,
@@ -216,7 +222,7 @@ export class Links<Made> {
     }
     if (kept.isStarted) return;
     this.#forget(id, kept);
-    // A payment counts as being there when nobody can tell.
+    // When nobody can tell, the payment counts as started.
     const isThere = await operations.find().then(
       (found) => found !== undefined,
       () => true,

@@ -26,7 +26,7 @@ export interface Entries {
   readonly end?: Place | undefined;
 }
 
-/** Reads what a list shows of a run, but when its memo can't be decoded, or isn't a payment's. */
+/** Reads a listed payment from its run, unless its memo can't be decoded, or isn't a payment's. */
 export async function toRunEntry(client: Client, run: ListedRun): Promise<RunEntry> {
   const { id, merchant, startedAt, closedAt, indexed } = run;
   const memo = await readMemo(client, run).catch(() => undefined);
@@ -59,8 +59,8 @@ function summarised(
 }
 
 /**
- * Adds to a payment of the index what its record knows besides, as long as both are of the same outcome: the record is
- * written after the index, and what it says of an earlier outcome is over.
+ * Adds the record's fields to a payment of the index, while both have the same outcome: the record is written after the
+ * index, and its fields of an earlier outcome are outdated.
  */
 export function withRecord(entry: Entry, record: PaymentRecord | undefined): Entry {
   const { summary } = entry;
@@ -81,7 +81,7 @@ function recordedSummary({ fee, revenue, medium, failureCode, reason, updatedAt 
 /** The fields that a filter and a summary have in common. */
 const SHARED_FIELDS = ['status', 'final', 'kind', 'externalId', 'userId', 'transId'] as const;
 
-/** Says whether a payment is what is asked for; one that can't be read may be. */
+/** Reports whether a payment matches the filter; one that can't be read may match. */
 export function fits(
   summary: Pick<PaymentSummary, (typeof SHARED_FIELDS)[number]> | undefined,
   filter: PaymentFilter,
@@ -89,7 +89,7 @@ export function fits(
   return summary === undefined || SHARED_FIELDS.every((name) => (filter[name] ?? summary[name]) === summary[name]);
 }
 
-/** Says whether a payment is the owner's that is asked for: some of the index's stores ignore case. */
+/** Reports whether a payment belongs to the merchant of the filter: some stores of the index ignore case. */
 export function isOwn({ merchant }: Entry, { owner }: PaymentFilter): boolean {
   return owner === undefined || owner === merchant;
 }

@@ -7,7 +7,7 @@ import { type Entries, fits, isOwn, type RunEntry, toRunEntry } from './list-ent
 import { listOldestFirst } from './oldest-first.js';
 import { callTemporal } from './temporal-calls.js';
 
-/** Which part of a list to read. */
+/** Selects a part of a list. */
 export interface ListPart {
   readonly pageSize: number;
   /** `last` of the page before. */
@@ -18,12 +18,12 @@ export interface ListPart {
 /** Runs that one call to Temporal gives: enough for a page, and as many again for payments with several runs. */
 const runsPerCall = (pageSize: number): number => Math.max(50, 2 * (pageSize + 1));
 
-/** How much wider than the last window the next one is. */
+/** Factor by which the next window is wider than the last. */
 const SPAN_FACTOR = 8;
 
 /**
- * Lists payments as Temporal's index has them. The index follows each change within moments: it is good enough
- * to look through, and to choose what to read by itself.
+ * Lists payments from Temporal's index. The index follows each change within moments: it is good enough to look
+ * through, and to choose payments to read.
  *
  * A page of the newest usually takes a call or two to Temporal, however many payments are on it, and one more with a
  * filter for what can change: an earlier run of a payment that was reopened or reset may still have what is looked for.
@@ -46,7 +46,7 @@ export async function listInTemporal(
   return { entries: page };
 }
 
-/** Keeps the payments whose latest run is what the filter wants. */
+/** Keeps the payments whose latest run matches the filter. */
 async function latestRuns(client: Client, filter: PaymentFilter, runs: readonly RunEntry[]): Promise<RunEntry[]> {
   const latest = latestOfEach(runs);
   // All runs of a payment agree in everything else.
@@ -73,8 +73,8 @@ function latestOfEach(runs: readonly RunEntry[]): Map<PaymentId, RunEntry> {
 }
 
 /**
- * Reads the runs that a filter finds, in batches, one of each payment: those of a later batch were created after those
- * of an earlier one.
+ * Reads the runs that a filter finds, in batches, one of each payment: payments of a later batch were created after
+ * those of an earlier one.
  */
 async function* oldestFirst(
   client: Client,
@@ -122,7 +122,7 @@ async function* newestFirst(
   }
 }
 
-/** Reads the runs of a window that ends at `before`, and begins at `from` unless there are too many. */
+/** Reads the runs of a window that ends at `before`, and begins at `from` unless it has too many. */
 async function readWindow(
   client: Client,
   filter: PaymentFilter,
@@ -135,8 +135,9 @@ async function readWindow(
     const isNarrowest = end - from <= 1;
     const { runs, isAll } = await readRuns(client, query, isNarrowest ? undefined : runsPerCall(pageSize));
     if (isAll) return { runs, from };
-    // From the last of a page and one more on, a page is certain. Half of the window at least is left out, lest it take
-    // many calls where those that began last were created first. So many within one ms come by themselves.
+    // A window that begins at the last run of a page and one more surely has a page. At least half of the window is
+    // left out, or it takes many calls when the runs that began last were created first. The runs of one ms are read
+    // however many they are.
     from = Math.max([...runs].sort(compareNewest)[pageSize]?.createdAt ?? 0, from + Math.ceil((end - from) / 2));
     if (window.before !== undefined) from = Math.min(from, window.before - 1);
   }

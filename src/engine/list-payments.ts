@@ -9,7 +9,7 @@ import { type Entries, type Entry, fits, isOwn, toEntry, withRecord } from './li
 import { type ListPart, latestRunsOf, listInTemporal } from './list-in-temporal.js';
 import { askRecords, type RecordsContext } from './recorded-payments.js';
 
-/** Which payments to list. */
+/** Selects payments of a list. */
 interface ListFilter extends PaymentFilter {
   /** The mobile operator's reference. Only the records know it, so a payment is found once it is recorded. */
   readonly financialTransId?: string | undefined;
@@ -59,9 +59,9 @@ export async function listPayments(
 }
 
 /**
- * Adds the payments of the records that Temporal no longer has, in their places among those that it has. What Temporal
- * has, it knows better: its records add what the index lacks. Beyond the end of a list that goes on, nothing is known
- * of what belongs there.
+ * Adds the payments of the records that Temporal no longer has, in their places among those that it has. Temporal's
+ * data is newer: its records add only fields that the index lacks. Beyond the end of a list that continues, nothing is
+ * known of the payments that belong there.
  */
 async function withRecorded(
   { client, records }: ListContext,
@@ -92,8 +92,8 @@ const REFERENCES_UNREAD =
   "Only the records know a payment's financialTransId, and they can't be read at the moment. Try again shortly, or look by externalId, userId or transId.";
 
 /**
- * Lists the recorded payments that have a mobile operator's reference. As long as Temporal has one of them, it knows
- * better what else is asked for, such as the status: that is compared with what the list shows.
+ * Lists the recorded payments that have a mobile operator's reference. While Temporal still has one of them, its data
+ * decides the other conditions, such as the status.
  */
 async function listByReference(
   { client, records }: ListContext,
@@ -108,7 +108,7 @@ async function listByReference(
   const latest = await latestRunsOf(client, recorded);
   const entries = recorded.flatMap((record): Entry[] => {
     const run = latest.get(record.id);
-    // A run created at another time is another payment under the same id, and hasn't got this reference.
+    // A run created at another time is another payment under the same id, without this reference.
     if (run?.createdAt === record.indexed.createdAt)
       return isOwn(run, filter) && fits(run.summary, filter) ? [withRecord(run, record)] : [];
     const entry = toEntry(record);

@@ -3,7 +3,7 @@ import { TooManyNotifications } from './errors.js';
 
 /**
  * Notifications within a minute that are passed on to one payment, and of those that match no payment. More would be of
- * no use: one only makes the payment ask the provider, which it may do a few times a minute.
+ * no use: a notification only makes the payment ask the provider, which it may do a few times a minute.
  */
 export const MAX_HINTS = 60;
 
@@ -39,7 +39,7 @@ export function createNotificationLimits(): NotificationLimits {
   };
 }
 
-/** Allows so many for each key within the minute that begins with the first. */
+/** Limits the number for each key within the minute that begins with the first. */
 export class NotificationLimit {
   readonly #limiter: RateLimiterMemory;
   /** The one used last comes last. */
@@ -72,7 +72,7 @@ export class NotificationLimit {
     return (await this.#limiter.get(key))?.remainingPoints === 0;
   }
 
-  /** Gives back all that was taken for a key. */
+  /** Gives back everything taken for a key. */
   async forget(key: string): Promise<void> {
     this.#keys.delete(key);
     await this.#limiter.delete(key);
@@ -97,24 +97,24 @@ export interface RefusedNotification {
 }
 
 /**
- * Chooses the refused notifications to keep. A flood repeats itself or makes things up: it may neither push out what an
- * operator has to see, nor use up the room of other payments.
+ * Chooses the refused notifications to keep. A flood repeats itself or makes things up: it must neither displace
+ * notifications that an operator has to see, nor use up the room of other payments.
  */
 export class KeptLimit {
   readonly #same = new NotificationLimit(1);
   readonly #ofPayment = new NotificationLimit(MAX_KEPT.ofPayment);
   readonly #all = new NotificationLimit(MAX_KEPT.all);
 
-  /** Decides whether to keep one. */
+  /** Decides whether to keep a notification. */
   async take(refused: RefusedNotification): Promise<boolean> {
     const { payment } = refused;
-    // Without room, nothing is remembered of one: a flood can't fill the memory.
+    // Without room, nothing is remembered: a flood can't fill the memory.
     if ((await this.#all.isUsedUp('')) || (await this.#ofPayment.isUsedUp(payment))) return false;
     if (!(await this.#same.take(keyOf(refused)))) return false;
     return (await this.#ofPayment.take(payment)) && (await this.#all.take(''));
   }
 
-  /** Forgets one that couldn't be kept after all: when it comes again, it is no repetition. */
+  /** Forgets a notification that couldn't be kept after all: the next one isn't a repetition. */
   async giveBack(refused: RefusedNotification): Promise<void> {
     await this.#same.forget(keyOf(refused));
   }

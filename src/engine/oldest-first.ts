@@ -14,14 +14,14 @@ export interface OldestFirst {
   readonly last?: Place | undefined;
 }
 
-/** How many runs of payments Temporal's index has that a query finds. */
+/** Counts the runs of payments that a query finds in Temporal's index. */
 export async function countPayments(client: Client, query: string): Promise<number> {
   return (await callTemporal(client, () => client.workflow.count(query))).count;
 }
 
 /**
- * Payments in Temporal's index, those created first at the beginning. Temporal lists the newest first, and in no other
- * order; but it counts. So a time is looked for before which there are enough of them, and few more.
+ * Lists payments in Temporal's index, the oldest first. Temporal lists the newest first, and in no other order; but it
+ * counts. So this looks for a time before which there are enough of them, and few more.
  *
  * @param after the last payment of the page before
  * @throws {Unavailable}
@@ -48,8 +48,8 @@ export async function listOldestFirst(
 const createdBefore = (time: number): string => `${attributes.createdAt.name} < ${time}`;
 
 /**
- * A time (ms since the epoch) before which more than `limit` of the runs were created, and hardly more than a call
- * lists; `undefined` when there aren't that many.
+ * Finds a time (ms since the epoch) before which more than `limit` of the runs were created, and hardly more than a
+ * call lists; `undefined` when there aren't that many.
  */
 async function timeAfter(client: Client, query: string, from: number, limit: number): Promise<number | undefined> {
   if ((await countPayments(client, query)) <= limit + RUNS_PER_CALL) return undefined;
@@ -64,7 +64,7 @@ async function timeAfter(client: Client, query: string, from: number, limit: num
   return high;
 }
 
-/** All payments that a query finds, in order. */
+/** Reads all payments that a query finds, in order. */
 async function readAll(client: Client, query: string): Promise<ListedRun[]> {
   const found = new Map<PaymentId, ListedRun>();
   for await (const { runs } of listRuns(client, query, (list) => callTemporal(client, list)))

@@ -29,9 +29,9 @@ interface LimitedOwner {
 }
 
 /**
- * Refuses an order for more than the merchant may collect or pay out. A payout is counted against the limit of the day
- * before it is started, so that a payment never exists that wasn't counted. An order whose payment exists, because the
- * request is repeated, is never refused and never counted again.
+ * Refuses an order for more than the merchant may collect or pay out. A payout is counted against the limit of its day
+ * before it starts, so that no payment exists uncounted. An order whose payment exists, because the request is
+ * repeated, is never refused and never counted again.
  *
  * @throws {AmountTooLarge | DailyLimitReached | RecordsUnavailable}
  * @throws {Unavailable} also when it can't be counted.
@@ -51,16 +51,16 @@ export async function refuseBeyondLimits(
 
   const { id, amount } = order;
   const now = Date.now();
-  // Refused without the count: a refused payout leaves nothing behind.
+  // Refused before it is counted: a refused payout leaves nothing behind.
   const count =
     amount > maxPerDay ? undefined : await context.payoutLimits.count(context, owner, { id, amount }, maxPerDay, now);
   if (count?.isAccepted) return;
-  // An equal request may have been counted on the day before, in the moment before midnight.
+  // The same request may have been counted on the day before, just before midnight.
   if ((await findPayment(context, id, UNCHECKED)) !== undefined) return;
   throw new DailyLimitReached(maxPerDay, count?.total, endOfDay(now));
 }
 
-/** Whether a payout was counted, and the sum of the day's so far, in XAF. */
+/** The result of counting a payout, with the day's sum so far, in XAF. */
 interface Counted {
   readonly isAccepted: boolean;
   readonly total: number;
@@ -71,7 +71,7 @@ interface Batch {
   readonly counted: Promise<PayoutCount>;
 }
 
-/** For how long after its day the workflow still counts payouts, in ms: API processes' clocks differ a little. */
+/** The workflow still counts payouts for this long after its day, in ms: API processes' clocks differ a little. */
 const LINGER_MS = HOUR_MS;
 
 /** Time limit for counting a payout, in ms. It usually takes some milliseconds. */
@@ -176,8 +176,7 @@ async function update(
             taskQueue,
             args: [{ v: 1, ...input }],
             workflowIdConflictPolicy: 'USE_EXISTING',
-            // One that has ended can't be begun anew: it begins with what Temporal's index lists, which may be a moment
-            // behind.
+            // An ended workflow can't start again: it would begin with Temporal's index, which may be a moment behind.
             workflowIdReusePolicy: 'REJECT_DUPLICATE',
           },
         ),

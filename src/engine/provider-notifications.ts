@@ -33,13 +33,13 @@ export interface HintContext extends ReadContext {
 }
 
 /**
- * The result of a hint: `taken` by a running payment; for an ended one, `agrees` with what is known, or came
- * `late`, so that the payment asks the provider again; `unknown` when nobody follows such a payment: there is none, or
- * somebody has stopped its workflow. An operator has to see it then.
+ * The result of a hint. `taken`: a running payment has it. For an ended payment, `agrees`: it agrees with the known
+ * outcome; `late`: the payment asks the provider again. `unknown`: there is no such payment, or somebody has stopped
+ * its workflow; an operator has to see the hint.
  */
 export type HintDelivery = 'taken' | 'agrees' | 'late' | 'unknown';
 
-/** Tries of a hint whose payment begins or ends at each of them. */
+/** Tries to deliver a hint whose payment begins or ends at each of them. */
 const MAX_OVERTAKEN_TRIES = 4;
 const OVERTAKEN_PAUSE_MS = 20;
 
@@ -47,7 +47,7 @@ const OVERTAKEN_PAUSE_MS = 20;
 const UNMATCHED_LIMIT_MS = 9_000;
 
 /**
- * Gives a payment the provider's hint. Resolves only once Temporal has stored it.
+ * Delivers the provider's hint to a payment. Resolves only once Temporal has stored it.
  *
  * @throws {Unavailable}
  * @throws {TooManyNotifications} when an ended payment is reopened too often.
@@ -79,13 +79,13 @@ async function signalRunning(context: HintContext, id: PaymentId, hint: Hint): P
 }
 
 /**
- * Returns how a hint reaches a running payment: by a signal, or with its start, while it waits for that; `undefined`
- * when there is none. A signal to one that isn't there yet is never tried: if it came right behind the start, the
- * payment would wait for its first poll with it.
+ * Returns the way of a hint to a running payment: a signal, or a signal with its start, while the payment waits for
+ * that; `undefined` when there is none. A payment that isn't there yet is never signalled: if the signal came right
+ * behind the start, the payment would wait with it for its first poll.
  */
 async function routeTo(context: HintContext, id: PaymentId): Promise<WorkflowStart | 'signal' | undefined> {
   if (!id.startsWith(PAYMENT_ID_PREFIX.collection)) return 'signal';
-  // A provider may notify of a link before its payment has started.
+  // The provider may send a notification about a link before its payment has started.
   await context.madeLinks.untilOpened(id);
   const made = context.madeLinks.takeForFirstHint(id);
   if (made !== undefined) return made.start;
@@ -96,8 +96,8 @@ async function routeTo(context: HintContext, id: PaymentId): Promise<WorkflowSta
 }
 
 /**
- * Gives a hint to a payment that waits for its start. A signal alone would wait with it; one with a start begins it.
- * If Temporal has lost the payment, this starts it again, with the link that its payer holds.
+ * Delivers a hint to a payment that waits for its start. A signal alone would wait with it; a signal with a start
+ * begins it. If Temporal has lost the payment, this starts it again, with the link that its payer holds.
  */
 async function startWithHint({ client }: HintContext, start: WorkflowStart, hint: Hint): Promise<void> {
   await client.workflow.signalWithStart<PaymentWorkflow, [Hint]>(workflowTypeOf(start.input.order), {
@@ -171,7 +171,7 @@ export async function keepUnmatched(
   );
 }
 
-/** Drops a notification that is kept, because its payment has it now. @throws {Unavailable} */
+/** Drops a kept notification, because its payment has it now. @throws {Unavailable} */
 export async function dropMatched(
   { client }: Pick<HintContext, 'client'>,
   { at, transId, externalId }: MatchedNotification,

@@ -3,19 +3,19 @@ import { lookUpdate, type ProviderView } from '../workflows/messages.js';
 import { updateOrReopen } from './reopen-payment.js';
 import type { UpdateContext } from './update-payment.js';
 
-/** Time for which a look is shared with later readers, in ms. */
+/** A look is shared with later readers for this long, in ms. */
 const REUSED_MS = 5_000;
 
 /** Time that a reader waits for the provider, in ms. */
 const WAIT_MS = 5_000;
 
-/** Looks that are remembered. Beyond that, the oldest is forgotten. */
+/** Largest number of looks remembered. Beyond it, the oldest is forgotten. */
 const MAX_KEPT = 1_000;
 
 /**
- * What the provider shows of payments at this moment, for operators. The payment itself asks, so that its workflow
- * counts each question, whichever process it comes from; one that has ended is reopened for it. Those who look within
- * five seconds share an answer, which saves events and limits nothing.
+ * The provider's current records of payments, for operators. The payment's workflow asks, so that it counts each
+ * question, whichever process it comes from; one that has ended is reopened for it. Operators who look within five
+ * seconds share an answer, which saves events and limits nothing.
  */
 export class ProviderRecords {
   readonly #kept = new Map<PaymentId, { readonly at: number; readonly view: Promise<ProviderView | undefined> }>();

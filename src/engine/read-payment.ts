@@ -27,44 +27,46 @@ import { callTemporal, hasEnded, queryTemporal, waitForAnswer } from './temporal
 /** A payment with its state and timeline. */
 export interface PaymentContent extends PaymentResult, EndedState {}
 
-/** How a payment stands, with its content. */
+/** State of a payment, with its content. */
 export type ReadPayment = PaymentContent &
   (
     | { readonly stands: 'running' }
-    /** It has come to its end, and can be reopened. */
+    /** It has ended, and can be reopened. */
     | { readonly stands: 'ended' }
     /**
-     * Its workflow was stopped by hand, or was open when it was last recorded and is lost: nobody follows it any more.
-     * It is in REVIEW unless it is final, and what was due is given up. `at`: when it was stopped, or last seen, in ms
-     * since the epoch.
+     * Its workflow was stopped by hand, or was open when last recorded and is lost: nobody follows it any more. It is
+     * in REVIEW unless it is final, and due notifications are given up. `at`: the time of the stop, or of the last
+     * record, in ms since the epoch.
      */
     | { readonly stands: 'stopped' | 'lost'; readonly at: number }
   );
 
 /**
- * How long a payment may take to say how it stands. While it asks the provider within its workflow task it
- * can't answer, for up to the 8 s after which the worker extends the task.
+ * Time limit for a payment's answer about its state. It can't answer while it asks the provider within its workflow
+ * task, for up to the 8 s after which the worker extends the task.
  */
 const STATE_LIMIT_MS = 9_000;
 
 /** The same, once the time for the response to a request is over. */
 export const LAST_LOOK_MS = 1_000;
 
-/** How long a description says reliably whether a payment has a pending workflow task. */
+/** A description is reliable for this long about a pending workflow task. */
 const FRESH_MS = 50;
 
-/** All who wait for the outcome share this update, and so cost the workflow's history as much as one. */
+/**
+ * Everybody who waits for the outcome shares this update, so all of them cost the workflow's history as much as one.
+ */
 const OUTCOME_UPDATE_ID = 'outcome';
 
-/** Between two waits of which the first ended early: time for a new run to begin. */
+/** Pause between two waits of which the first ended early: time for a new run to begin. */
 const NEXT_RUN_PAUSE_MS = 100;
 
-/** Between two looks at a payment that was final and has been reopened in the same run. */
+/** Pause between two looks at a payment that was final and has been reopened in the same run. */
 const REOPENED_PAUSE_MS = 1_000;
 
 /**
- * Reads how a payment stands: queries a running payment, and finds an ended one's content in its result. One that no
- * worker has taken is as it was started.
+ * Reads a payment's state: queries a running payment, and finds an ended one's content in its result. One that no
+ * worker has taken is in its initial state.
  *
  * @param limitMs how long it may take to answer
  * @throws {Unavailable | RecordUnreadable} `Unavailable` also when no worker answers for one that must be queried.
@@ -94,8 +96,8 @@ export async function readPayment(
 }
 
 /**
- * Reads a payment for somebody who only looks. One that waits for its first turn at a worker is as it was created, so
- * that its merchant needn't wait for that, too.
+ * Reads a payment for a caller that changes nothing. A payment that waits for its first turn at a worker is shown as it
+ * was created, so that its merchant needn't wait for that, too.
  *
  * @throws {Unavailable | RecordUnreadable}
  */
@@ -114,7 +116,7 @@ export async function readLatest(context: ReadContext, found: FoundPayment, limi
 }
 
 /**
- * Reads the payment that has come to its end; `undefined` when its workflow was stopped, and could leave no state.
+ * Reads a payment that has ended; `undefined` when its workflow was stopped, and could leave no state.
  *
  * @throws {Unavailable | RecordUnreadable}
  */
@@ -129,7 +131,7 @@ export async function readEnded(
   );
 }
 
-/** Reads what a payment's run was started with. @throws {Unavailable | RecordUnreadable} */
+/** Reads the input of a payment's run. @throws {Unavailable | RecordUnreadable} */
 export async function inputOf({ client }: ReadContext, found: PaymentInTemporal): Promise<PaymentInput> {
   return await readable(
     found.id,
@@ -157,20 +159,20 @@ async function readAtStart({ client }: ReadContext, found: PaymentInTemporal): P
   );
 }
 
-/** Names the payment whose workflow has left what can't be read. @throws {RecordUnreadable} */
+/** Names the payment whose workflow left an unreadable result. @throws {RecordUnreadable} */
 async function readable<T>(id: PaymentId, content: Promise<T>): Promise<T> {
   return await content.catch((error: unknown) => {
     throw error instanceof UnreadableState ? new RecordUnreadable(id, error) : error;
   });
 }
 
-/** Whether no worker has done anything for the payment's run yet. @throws {Unavailable} */
+/** Reports whether no worker has done anything for the payment's run yet. @throws {Unavailable} */
 async function hasRunNoTask({ client }: ReadContext, found: PaymentInTemporal): Promise<boolean> {
   const { id: workflowId, runId } = runOf(found);
   return await callTemporal(client, () => hasCompletedNoTask(client, { workflowId, runId }));
 }
 
-/** While the payment runs, whichever run is the latest. */
+/** The latest run, while the payment runs. */
 function runOf({ id, running, runId, createdAt, description }: PaymentInTemporal): RunToRead {
   return { id, runId: running ? undefined : runId, createdAt, startedAt: description.startTime.getTime() };
 }
@@ -189,7 +191,7 @@ function givenUp(notification: PaymentNotification, at: number): PaymentNotifica
 }
 
 /**
- * The payment once it is final, or as it stands when `waitMs` have passed, the caller hangs up or the process
+ * Waits until the payment is final. Returns it as it is when `waitMs` have passed, the caller hangs up or the process
  * is to stop.
  *
  * @throws {Unavailable}
@@ -208,7 +210,7 @@ export async function waitUntilFinal(
   return outcome ?? (await viewPayment(context, (await findPayment(context, found.id)) ?? found));
 }
 
-/** A look that may be repeated: a query that comes just as its workflow ends can be lost. */
+/** A read that may be repeated: a query that comes just as its workflow ends can be lost. */
 async function undefinedWhenUnavailable(look: Promise<PaymentResult>): Promise<PaymentResult | undefined> {
   return await look.catch((error: unknown) => {
     if (error instanceof Unavailable) return undefined;
@@ -228,7 +230,7 @@ async function awaitOutcome(
         found.handle.executeUpdate(outcomeUpdate, { updateId: OUTCOME_UPDATE_ID }),
       );
       if (answer === undefined) return undefined;
-      // The one who sends the update gets the answer that it was completed with, which may be out of date.
+      // The sender of the update gets the answer of its completion, which may be out of date.
       const now = await undefinedWhenUnavailable(readLatest(context, found));
       if (now?.payment.final) return now;
       const pauseMs = answer.value.payment.final ? REOPENED_PAUSE_MS : NEXT_RUN_PAUSE_MS;

@@ -7,7 +7,7 @@ import { RecordsUnavailable, RecordUnreadable } from './errors.js';
 
 /** Dependencies of reading the records. */
 export interface RecordsContext {
-  /** Without records, a payment is known for as long as Temporal keeps it. */
+  /** Undefined without records: then a payment is known for as long as Temporal keeps it. */
   readonly records?: Records | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface RecordedPayment {
   readonly record: PaymentRecord;
 }
 
-/** Why a request to pay is refused: `records_unavailable` before anything was sent. */
+/** Reason for refusing a request to pay: `records_unavailable` before anything was sent. */
 export const UNCHECKED =
   "Nothing was sent: it can't be checked at the moment whether this Idempotency-Key was used long ago. Repeat the request with the same key.";
 
@@ -67,13 +67,15 @@ export function recordedContent({ id, record: { content } }: RecordedPayment): R
   return content;
 }
 
-/** Whether its workflow has come to its end. It was open when it was recorded if Temporal has lost it since. */
+/**
+ * Reports whether its workflow has ended. A payment that was open when it was recorded, and isn't in Temporal, is lost.
+ */
 export function isRecordFinal({ closedAt, stopped }: PaymentRecord): boolean {
   return closedAt !== undefined && !stopped;
 }
 
 /**
- * An answer of the records.
+ * Returns an answer of the records.
  *
  * @param detail what can't be said or done without it
  * @throws {RecordsUnavailable}
@@ -88,8 +90,8 @@ export async function askRecords<T>(ask: () => Promise<T> | T, detail: string): 
 }
 
 /**
- * Adds a gauge of how far the recorder is behind to a registry. While the records can't be read, nobody knows how far:
- * that is infinitely far, so that an alert notices. Without records it is `NaN`, which none does.
+ * Adds a gauge of the recorder's lag to a registry. While the records can't be read, the lag is infinite, so that an
+ * alert notices. Without records it is `NaN`, which no alert does.
  */
 export function measureRecords(registry: Registry, { records }: RecordsContext): void {
   new Gauge({

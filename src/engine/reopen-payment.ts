@@ -27,8 +27,8 @@ import { workflowOptions } from './workflow-start.js';
 const MAX_TRIES = 3;
 
 /**
- * Whether the run that was found is still the payment's latest. Check it right before reopening the payment
- * from the state of that run: another run may have begun and ended since, and what it has left would be lost.
+ * Reports whether the run that was found is still the payment's latest. Check it right before reopening the payment
+ * from the state of that run: another run may have begun and ended since, and its result would be lost.
  *
  * @throws {Unavailable}
  */
@@ -37,8 +37,8 @@ export async function isLatest(context: ReadContext, { id, runId }: FoundPayment
 }
 
 /**
- * Gives an ended payment a hint: reopens it under its own id, from the state that it ended with. If another
- * message has just reopened it, that run gets the hint.
+ * Delivers a hint to an ended payment: reopens it under its own id, from its last state. If another message has just
+ * reopened it, that run gets the hint.
  *
  * @returns false when a run began or ended in that moment: the payment must be read again
  * @throws {Unavailable}

@@ -1,4 +1,4 @@
-/** Asks once at a time for all who want to know, and reuses the answer, or the failure, for so many ms. */
+/** Asks once at a time for all callers, and reuses the answer, or the failure, for a time in ms. */
 export function shareAnswers<Answer>(ask: () => Promise<Answer>, reusedMs: number): () => Promise<Answer> {
   let shared: Promise<Answer> | undefined;
   let freshUntil = 0;

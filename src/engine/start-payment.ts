@@ -28,7 +28,7 @@ export interface StartContext extends UpdateContext {
   readonly links: LinkMaker;
   /** The links that this process has made. */
   readonly madeLinks: Links<MadeLink>;
-  /** Traces requests for links; nobody does, by default. */
+  /** Traces requests for links; they aren't traced by default. */
   readonly tracing?: Tracing | undefined;
 }
 
@@ -51,7 +51,7 @@ export interface StartRequest {
 
 export type StartResult = {
   readonly payment: Payment;
-  /** An earlier request with the same key started the payment, which is as it stands now. */
+  /** An earlier request with the same key started the payment, which is returned as it is now. */
   readonly isRepeated: boolean;
 } & (
   | { readonly kind: 'started' }
@@ -70,7 +70,7 @@ const MAX_TRIES = 3;
  * @throws {KeyReused | RecordUnreadable | RecordsUnavailable | StartUncertain}
  */
 export async function startPayment(context: StartContext, request: StartRequest): Promise<StartResult> {
-  // An X-Request-Id may be sent again, so it alone doesn't tell which request started the payment.
+  // An X-Request-Id may be repeated, so it alone doesn't identify the request that started the payment.
   const requestId = `${request.httpRequestId}.${randomBytes(4).toString('hex')}`;
   try {
     const { order } = request;
@@ -91,8 +91,8 @@ export async function startPayment(context: StartContext, request: StartRequest)
 }
 
 /**
- * Whether the request has an Idempotency-Key that the records know. Temporal alone would start a payment that it has
- * forgotten once more.
+ * Reports whether the request has an Idempotency-Key that the records know. Temporal alone would start a forgotten
+ * payment again.
  *
  * Without the records, what would move money by itself, or ask a payer for it, is not begun. A link is made: nothing
  * comes of it unless the payer decides to pay, and shops go on selling.
@@ -124,14 +124,12 @@ function rethrowAsUnavailable(error: unknown): never {
   throw error instanceof RecordsUnavailable ? new Unavailable(undefined, error) : error;
 }
 
-/**
- * The part of the time for the response that the provider has to make a link in. The rest is for starting the workflow.
- */
+/** Share of the time for the response that the provider has to make a link. The rest is for starting the workflow. */
 const LINK_SHARE = 0.8;
 
 /**
- * Makes a link and starts the payment's workflow with it. As long as there is nothing to do for the workflow, it
- * doesn't begin: it waits at Temporal for its first poll, or for a message, and no worker knows of it.
+ * Makes a link and starts the payment's workflow with it. While the workflow has nothing to do, it doesn't begin: it
+ * waits at Temporal for its first poll, or for a message, without a worker.
  *
  * @returns `undefined` when the payment has begun, and can be asked itself
  */
@@ -205,8 +203,8 @@ function linkOperations(
 }
 
 /**
- * The payment that a request for a link is for, if there is one. The merchant waits for both answers, so the records
- * and Temporal are asked at once.
+ * Finds the payment of a request for a link. The merchant waits for both answers, so the records and Temporal are asked
+ * at once.
  *
  * @throws {Unavailable} also when Temporal has something else under its id: any link would be in vain.
  */
@@ -258,7 +256,7 @@ async function tryToStart(
   }
 }
 
-/** A payment that begins with what has come of its link, and how long the response to its request may still take. */
+/** A payment that begins with the result of its link's request, and the rest of the time for its response. */
 interface Beginning {
   readonly start: WorkflowStart;
   readonly withinMs: number;
@@ -298,9 +296,9 @@ async function readExisting(
 }
 
 /**
- * Reads the payment while the provider's answer isn't known. It may be unable to say how it stands, or there may be
- * no worker at all. Of a payment that this very request started, it is known all the same: it was created, or what the
- * provider has answered to the API. With such an answer, it is started in any case: even when the process is to stop.
+ * Reads the payment while the provider's answer isn't known. It may be unable to answer, or there may be no worker. The
+ * state of a payment that this very request started is known all the same: created, or the provider's answer to the
+ * API. With such an answer, it is started in any case, even when the process is to stop.
  */
 async function readUndecided(
   context: StartContext,
@@ -342,7 +340,7 @@ function resultAtStart(
 async function findRepeated(context: StartContext, request: StartRequest): Promise<FoundPayment | undefined> {
   const found = await findPayment(context, request.order.id);
   if (found === undefined || found.fingerprint === request.fingerprint) return found;
-  // A record that can't be read says so itself.
+  // A record that can't be read has an error of its own.
   if (found.kind === 'recorded' && found.record.content === undefined) return found;
   throw new KeyReused(found.id, found.fingerprint === undefined);
 }

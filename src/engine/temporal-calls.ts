@@ -17,16 +17,16 @@ import { PaymentTooLarge, Unavailable } from './errors.js';
 /** Time limit of a call that Temporal answers at once; it usually takes a few ms. */
 const CALL_LIMIT_MS = 4_000;
 
-/** Between two tries of a request that the server dropped, or that was overtaken. */
+/** Pause between two tries of a request that the server dropped, or that was overtaken. */
 const RETRY_PAUSE_MS = 20;
 
-/** The least time that a query gets, however long the wait for it was. */
+/** Shortest time that a query gets, however long the wait for it was. */
 const MIN_QUERY_LIMIT_MS = 500;
 
-/** Between a query that was refused and the next. */
+/** Pause between a refused query and the next. */
 const ASK_AGAIN_MS = 50;
 
-/** By how much a call may outlive the wait that it belongs to, before its own deadline ends it. */
+/** A call may outlive its wait by this long, before its own deadline ends it. */
 const DEADLINE_MARGIN_MS = 500;
 
 /** Tries of a message that a workflow's beginning or end has overtaken. */
@@ -50,7 +50,7 @@ export async function callTemporal<T>(
 }
 
 /**
- * Queries a workflow that runs, again when its guard has refused to answer because the query came together with news
+ * Queries a running workflow. Repeats the query when the workflow's guard refuses it because it came together with news
  * ([query-guard.ts](../../workflows/query-guard.ts)).
  *
  * @param deadline ms since the epoch
@@ -103,7 +103,7 @@ export async function sendWithStart<T>(client: Client, message: () => Promise<T>
 export type WaitResult<T> = { readonly value: T } | undefined;
 
 /**
- * Waits for Temporal's answer until the signal. What was requested goes on without us.
+ * Waits for Temporal's answer until the signal. The request continues without us.
  *
  * @param limitMs after which the signal is given, in ms
  * @throws {Unavailable} when Temporal can't be reached.
@@ -123,7 +123,7 @@ export async function waitForAnswer<T>(
     const value = await client.withDeadline(deadline, () => client.withAbortSignal(signal, repeated));
     return { value };
   } catch (error) {
-    // A busy process may hear that the deadline is over before its own timer gives the signal.
+    // In a busy process, the deadline may end before its own timer gives the signal.
     const isOver = signal.aborted || Date.now() >= end;
     if (isOver && isTrouble(error)) return undefined;
     throw explained(error);
@@ -131,8 +131,8 @@ export async function waitForAnswer<T>(
 }
 
 /**
- * Repeats a request for as long as the server drops it: it takes an update back when a signal comes in just
- * as the workflow task that was to end it is reported. All our updates may be sent again.
+ * Repeats a request as long as the server drops it: the server drops an update when a signal arrives just as the
+ * workflow task that was to end the update is reported. All our updates may be sent again.
  */
 async function repeatWhenDropped<T>(request: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (;;) {
@@ -145,12 +145,12 @@ async function repeatWhenDropped<T>(request: () => Promise<T>, signal: AbortSign
   }
 }
 
-/** The type of the ApplicationFailure that a workflow refused an update with, if the error is one. */
+/** Returns the type of the ApplicationFailure with which a workflow refused an update, if the error is one. */
 export function failureTypeOf(error: unknown): string | undefined {
   return failureOf(error)?.type ?? undefined;
 }
 
-/** The workflow's own reason for refusing an update. */
+/** Returns the workflow's reason for refusing an update. */
 export function failureMessageOf(error: unknown): string {
   return failureOf(error)?.message ?? '';
 }
@@ -165,23 +165,23 @@ function failureOf(error: unknown): ApplicationFailure | undefined {
   return error.cause instanceof ApplicationFailure ? error.cause : undefined;
 }
 
-/** Failure type with which the server answers an update that the workflow's end overtook. */
+/** Failure type of the server for an update that the workflow's end overtook. */
 const ENDED_MEANWHILE = 'AcceptedUpdateCompletedWorkflow';
 
-/** Failure type of the server's own refusal of an update that its workflow task was completed without. */
+/** Failure type of the server for an update that its workflow task didn't process. */
 const UNPROCESSED = 'UnprocessedUpdate';
 
-/** The workflow doesn't run, or ended before it could answer. */
+/** Reports that the workflow doesn't run, or ended before it could answer. */
 export function hasEnded(error: unknown): boolean {
   return error instanceof WorkflowNotFoundError || failureTypeOf(error) === ENDED_MEANWHILE;
 }
 
-/** The workflow's run ended, or another one began, in the moment of the call. */
+/** Reports that the workflow's run ended, or another one began, at the moment of the call. */
 export function wasOvertaken(error: unknown): boolean {
   return error instanceof WorkflowExecutionAlreadyStartedError || hasEnded(error);
 }
 
-/** Whether a failed workflow task took the update with it. */
+/** Reports whether a failed workflow task took the update with it. */
 function isDropped(error: unknown): boolean {
   if (failureTypeOf(error) === UNPROCESSED) return true;
   const failed = grpcErrorOf(error);
@@ -189,10 +189,10 @@ function isDropped(error: unknown): boolean {
   return failed.message.includes('workflow task');
 }
 
-/** Temporal's message when a limit of the namespace is below those that requests are checked by. */
+/** Matches Temporal's message when a limit of the namespace is below ours. */
 const BEYOND_LIMIT = /[a-z ]{1,80} exceeds [a-z ]{0,80}limit/i;
 
-/** A failed call as an error of the engine; any other as it is. */
+/** Turns a failed call into an error of the engine; any other error stays. */
 function explained(error: unknown): unknown {
   const { code, message = '' } = grpcErrorOf(error) ?? {};
   const [limit] = BEYOND_LIMIT.exec(message) ?? [];
@@ -200,18 +200,18 @@ function explained(error: unknown): unknown {
   return isTrouble(error) ? new Unavailable(undefined, error) : error;
 }
 
-/** Whether the call itself failed and may succeed later. Temporal's answers have types of their own. */
+/** Reports whether the call itself failed and may succeed later. Temporal's answers have types of their own. */
 function isTrouble(error: unknown): boolean {
-  // Every payment knows our queries: its worker could not make it answer, or its guard has refused to.
+  // Every payment knows our queries: its worker could not run it, or its guard has refused to answer.
   if (error instanceof QueryNotRegisteredError) return true;
-  // The operator has still to give this process a key.
+  // This process lacks a key, which an operator has to add.
   if (error instanceof DecryptionError) return true;
   // Not a ServiceError: the namespace is missing, or Temporal doesn't know it yet.
   if (error instanceof NamespaceNotFoundError) return true;
   // Payments refuse with an ApplicationFailure. A CancelledFailure, say, isn't their answer.
   if (error instanceof WorkflowUpdateFailedError) return failureOf(error) === undefined;
   const grpcError = grpcErrorOf(error);
-  // Also what Temporal calls invalid: the namespace lacks a search attribute, say, which /readyz tells.
+  // Even what Temporal calls invalid: for example, the namespace lacks a search attribute, which /readyz reports.
   if (grpcError) return true;
   return error instanceof ServiceError || error instanceof WorkflowUpdateRPCTimeoutOrCancelledError;
 }

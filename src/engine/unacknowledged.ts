@@ -15,11 +15,12 @@ export interface Unacknowledged
   readonly notification: PaymentNotification;
 }
 
-/** Whether they are still tried. */
+/** Selects notifications that are still tried, or were given up. */
 export type Unacknowledging = 'due' | 'abandoned';
 
 /**
- * The payments that may have one. Temporal's index doesn't know each delivery: that would cost every payment an event.
+ * Queries for payments that may have one. Temporal's index doesn't know each delivery: that would cost every payment an
+ * event.
  */
 const QUERIES: Readonly<Record<Unacknowledging, string>> = {
   due: NOTIFIABLE_PAYMENTS,
@@ -35,7 +36,7 @@ export interface UnacknowledgedPage {
   readonly checked: number;
   /** Asked payments that could not answer in time. */
   readonly unread: number;
-  /** The place after which there are more payments that may have one. */
+  /** The place after which the next page begins. */
   readonly last?: Place | undefined;
 }
 
@@ -46,8 +47,8 @@ const CONCURRENCY = 10;
 const ANSWER_LIMIT_MS = 2_000;
 
 /**
- * The notifications that merchants have not acknowledged, of the payments that were created first: those that may have
- * one are asked.
+ * Lists the notifications that merchants have not acknowledged, the oldest payments first. Payments that may have one
+ * are asked.
  *
  * @param limit payments to ask; each is a call to a worker
  * @param after `last` of the page before

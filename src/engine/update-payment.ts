@@ -15,7 +15,7 @@ export interface UpdateContext extends ReadContext {
   readonly taskQueue: string;
   readonly updates: SharedUpdates;
   readonly shutdown: Shutdown;
-  /** ms after which a POST is answered 202 when the provider has not answered yet. */
+  /** Time after which a POST is answered 202 while the provider has not answered, in ms. */
   readonly answerWithinMs: number;
 }
 
@@ -31,7 +31,7 @@ export type UpdateResult =
       readonly code: RefusalCode;
       /** The payment's own reason. */
       readonly message: string;
-      /** How the request would be taken all the same. */
+      /** The `force` with which the request would be accepted. */
       readonly insist?: RefusalDetails | undefined;
       readonly result: PaymentResult;
     };
@@ -63,7 +63,7 @@ export async function updatePayment(
   found: FoundPayment,
   update: (handle: WorkflowHandle<PaymentWorkflow>) => Promise<PaymentResult>,
 ): Promise<UpdateResult> {
-  // Asked first, because a payment that carries out an update may not answer until it is done.
+  // Read first, because a payment that carries out an update may not answer until it is done.
   const before = await readPayment(context, found);
   // A final payment may run on until its merchant is notified, but does nothing else.
   if (found.kind === 'recorded' || !found.running || before.payment.final) {
@@ -99,13 +99,13 @@ export function endPayment(context: UpdateContext, found: FoundPayment, by: Acto
   );
 }
 
-/** Whether the payment ended because its merchant withdrew it before anything was sent. */
+/** Reports whether the payment ended because its merchant withdrew it before anything was sent. */
 export function isWithdrawn({ failureCode }: Payment): boolean {
   return failureCode === 'withdrawn';
 }
 
 /**
- * Different updates that merchants may have in flight for one payment. Temporal takes ten for a workflow, and
+ * Number of different updates that merchants may have in flight for one payment. Temporal takes ten for a workflow, and
  * an operator's decision must always find room among them.
  */
 export const MAX_UPDATES = 4;
@@ -124,7 +124,7 @@ export class SharedUpdates {
   readonly #inFlight = new Map<PaymentId, Map<string, SharedUpdate>>();
 
   /**
-   * Sends an update, or joins the one with this name, asked for by the same, that is in flight for the payment.
+   * Sends an update, or joins one with the same name and actor that is in flight for the payment.
    *
    * @param name what is asked for; requests with one name must mean the same
    * @param send sends an update with this id, which Temporal carries out once, no matter who sends it
@@ -135,7 +135,7 @@ export class SharedUpdates {
     const key = JSON.stringify([name, by]);
     const joined = updates.get(key);
     if (joined === undefined && updates.size >= MAX_UPDATES) throw new TooManyUpdates();
-    // The id isn't encrypted at Temporal, and so names nobody.
+    // The id isn't encrypted at Temporal, so it names nobody.
     const update = joined ?? { updateId: `${name}.${randomUUID()}`, waiting: 0 };
     update.waiting++;
     updates.set(key, update);
@@ -146,7 +146,7 @@ export class SharedUpdates {
     };
     try {
       const answer = await send(update.updateId);
-      // Later requests ask for something newer than this answer.
+      // Later requests need a newer answer than this one.
       leave();
       return answer;
     } finally {

@@ -9,7 +9,7 @@ import { readPayment } from './read-payment.js';
 import { shareAnswers } from './shared-answers.js';
 import { unacknowledgedOf } from './unacknowledged.js';
 
-/** For how long what was read is shown again, in ms, however often Prometheus asks. */
+/** A reading is reused for this long, in ms, however often Prometheus asks. */
 const REUSED_MS = 60_000;
 
 /** Time limit of one reading, in ms: Prometheus waits for ten seconds. */
@@ -21,31 +21,32 @@ const ANSWER_LIMIT_MS = 1_500;
 /** A payment that has no outcome after this time is overdue, in ms: a link may be paid for a day. */
 const UNFINISHED_AFTER_MS = 25 * HOUR_MS;
 
-/** Payments that are asked since when they have waited: the ones that were created first. */
+/** Largest number of payments that are asked since when they have waited: the oldest ones. */
 const MAX_DATED = 200;
 
-/** How long an answer holds, in ms: what a payment waits for may end between two readings, and something else begin. */
+/** An answer is reused for this long, in ms: a payment's wait may end between two readings, and another begin. */
 const DATED_MS = 10 * 60_000;
 
 /** Payments that wait for something; `NaN` for what isn't known. */
 interface Waiting {
   readonly count: number;
-  /** Since when the oldest has waited, in ms since the epoch; `undefined` when none does. */
+  /** Time since when the oldest has waited, in ms since the epoch; `undefined` when none does. */
   readonly oldest: number | undefined;
 }
 
 /** A kind of waiting. */
 interface Wait {
-  /** Finds those that may wait, in Temporal's index. */
+  /** Finds payments that may wait, in Temporal's index. */
   readonly query: string;
-  /** Since when one has, in ms since the epoch; `undefined` when it doesn't, for the index may lag. */
+  /**
+   * Returns since when a payment has waited, in ms since the epoch; `undefined` when it doesn't, as the index may lag.
+   */
   since(id: PaymentId): Promise<number | undefined>;
 }
 
 /**
- * Adds gauges of what payments wait for to a registry: a decision, a merchant who takes a notification, an outcome.
- * Temporal's index counts them, and payments say since when. What can't be found out is `NaN`, which is no number, and
- * not 0.
+ * Adds gauges of what payments wait for to a registry: a decision, a merchant's acknowledgement, an outcome. Temporal's
+ * index counts them, and payments say since when. An unknown value is `NaN`, and not 0.
  */
 export function measureWaiting(registry: Registry, context: ReadContext): void {
   const registers = [registry];
@@ -102,13 +103,13 @@ async function inReviewSince(context: ReadContext, id: PaymentId): Promise<numbe
   return payment.review && Date.parse(payment.review.since);
 }
 
-/** Tells since when a payment's merchant has not taken a notification. */
+/** Tells since when a payment's merchant has not acknowledged a notification. */
 async function undeliveredSince(context: ReadContext, id: PaymentId): Promise<number | undefined> {
   const [first] = await unacknowledgedOf(context, id, 'due', ANSWER_LIMIT_MS);
   return first?.notification.at;
 }
 
-/** Reads what payments wait for, for all who ask, at most once in {@link REUSED_MS}. */
+/** Reads the payments' waits for all callers, at most once in {@link REUSED_MS}. */
 class WaitingReader {
   readonly #since = new Map<PaymentId, { readonly at: number | undefined; readonly readAt: number }>();
 
@@ -133,9 +134,9 @@ class WaitingReader {
   }
 
   /**
-   * Since when the oldest has waited; `NaN` when none could be asked, `undefined` when those that were asked don't
-   * wait. No payment waits before it was created: they are asked in that order, until those that are left were created
-   * after a time that is known.
+   * Returns since when the oldest has waited; `NaN` when none could be asked, `undefined` when the asked ones don't
+   * wait. No payment waits before it was created: they are asked in that order, until the remaining ones were created
+   * after a known time.
    */
   async #oldest(runs: readonly ListedRun[], hasMore: boolean, deadline: number): Promise<number | undefined> {
     let oldest: number | undefined;
@@ -144,7 +145,7 @@ class WaitingReader {
       if (oldest !== undefined && indexed.createdAt > oldest) break;
       const known = this.#since.get(id);
       const isFresh = known !== undefined && Date.now() - known.readAt < DATED_MS;
-      // One payment without an answer doesn't hold up the others. Without a worker, none does until the time is over.
+      // One payment without an answer doesn't delay the others. Without a worker, none answers until the time is over.
       if (!isFresh && Date.now() < deadline) await this.#ask(id);
       const read = this.#since.get(id);
       if (read === undefined) isUnread = true;

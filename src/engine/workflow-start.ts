@@ -15,7 +15,7 @@ export interface WorkflowStart {
   readonly input: PaymentInput;
   readonly owner: string;
   readonly taskQueue: string;
-  /** When the payment was created, in ms since the epoch: the same for all of its runs. */
+  /** Time of the payment's creation, in ms since the epoch: the same for all of its runs. */
   readonly createdAt: number;
   /** The initial state, for a payment that already has one. */
   readonly payment?: PaymentState | undefined;
@@ -32,8 +32,8 @@ export function startNow(client: Client, start: WorkflowStart, startDelay?: numb
 }
 
 /**
- * The start of a payment's workflow, for an update to go with. An id never starts twice: while its workflow
- * runs, that one gets the update; once it has ended, the start is refused.
+ * Makes the start of a payment's workflow, for an update to go with. An id never starts twice: while its workflow runs,
+ * that one gets the update; once it has ended, the start is refused.
  */
 export function startOperation(start: WorkflowStart) {
   return new WithStartWorkflowOperation<PaymentWorkflow>(workflowTypeOf(start.input.order), {
@@ -49,8 +49,8 @@ export function workflowTypeOf(order: PaymentOrder): PaymentWorkflowType {
 }
 
 /**
- * Options for a run of a payment's workflow, with all that is readable of it without a worker. While a run is
- * open, a start under its id never begins a second one; what happens after its end, the caller chooses.
+ * Returns options for a run of a payment's workflow, with the data that is readable without a worker. While a run is
+ * open, a start under its id never begins a second one; the caller chooses what happens after its end.
  */
 export function workflowOptions({ input, owner, taskQueue, createdAt, payment }: WorkflowStart) {
   const { order, fingerprint, requestId } = input;

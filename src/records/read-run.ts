@@ -67,7 +67,7 @@ export async function readStart(client: Client, run: RunToRead, call: MakeCall):
   return { v: 1, payment: toPayment(state), rejection: rejectionOf(state), state, timeline };
 }
 
-/** Reads the payment that a run has left at its end; `undefined` when it was stopped, and could leave none. */
+/** Reads the payment from the result of a run; `undefined` when it was stopped, and could leave none. */
 export async function readEnd(
   handle: WorkflowHandle<PaymentWorkflow>,
   call: MakeCall,
@@ -81,7 +81,7 @@ export async function readEnd(
 }
 
 /**
- * Reads a payment as it was when its run was stopped, by a worker; as it was started, when none had taken it.
+ * Reads a payment as it was when its run was stopped, by a worker, or in its initial state when none had taken it.
  *
  * @param query makes the call that a worker has to answer
  */
@@ -103,8 +103,8 @@ export async function readStopped(
 }
 
 /**
- * Reads the payment as its run has left it, or as it is now. `undefined` for an open run that has something to do at
- * this moment, or has just ended: it is read later.
+ * Reads the payment from its run's result, or in its current state. Returns `undefined` for an open run that has
+ * something to do at this moment, or has just ended: it is read later.
  *
  * @throws Error when it can't be read.
  */
@@ -148,8 +148,8 @@ async function readClosed(
 }
 
 /**
- * A query of a payment. It waits for a worker that replays this one payment, and may never be answered, for want of a
- * key, say: a query that takes too long doesn't show that Temporal is away.
+ * Queries a payment. The query waits for a worker that replays this one payment, and may never be answered, for example
+ * because a key is missing: a query that takes too long doesn't show that Temporal is away.
  */
 async function queryUntil<T>(client: Client, stop: AbortSignal | undefined, query: () => Promise<T>): Promise<T> {
   try {
@@ -161,8 +161,8 @@ async function queryUntil<T>(client: Client, stop: AbortSignal | undefined, quer
 }
 
 /**
- * Codes of a Temporal that is away, or too slow. The others may be its answer to one payment that it can't read, for
- * good.
+ * Codes of a Temporal that is away, or too slow. Other codes may be its lasting answer to one payment that it can't
+ * read.
  */
 const AWAY: ReadonlySet<grpc> = new Set([
   grpc.UNAVAILABLE,

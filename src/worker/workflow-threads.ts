@@ -47,7 +47,7 @@ class WorkflowThread extends WorkerThreadClient {
     try {
       await super.destroy();
     } catch (error) {
-      this.logger.debug('a workflow thread is ended that would not end by itself', { error });
+      this.logger.debug('a workflow thread did not end by itself, and is ended', { error });
       await this.workerThread.terminate();
     }
   }

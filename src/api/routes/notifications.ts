@@ -35,7 +35,7 @@ export const listNotifications = authenticatedRoute({
   },
 });
 
-/** `at` is when the event occurred. */
+/** `at`: the time of the event. */
 function view(payment: PaymentId, notification: PaymentNotification) {
   const { number, type, at, delivery } = notification;
   const id = notificationId(payment, notification);
@@ -111,7 +111,7 @@ export const listDueNotifications = unacknowledgedRoute('due', '/v1/notification
   operationId: 'listDueNotifications',
 });
 
-/** So that an operator sees which merchants were not told, and tells them. */
+/** Shows an operator which merchants were not told, so that they can be. */
 export const listAbandonedNotifications = unacknowledgedRoute('abandoned', '/v1/notifications/abandoned', {
   summary: 'Notifications that were given up, and not sent again',
   description:
