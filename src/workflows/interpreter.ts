@@ -91,7 +91,7 @@ type Request = RequestEvent extends infer Event ? (Event extends RequestEvent ? 
  */
 class Interpreter {
   private payment: PaymentState;
-  /** Beside the state, which it has no influence on. */
+  /** Kept beside the state: no decision depends on it. */
   private timeline: Timeline;
   private readonly provider: ActivityCalls;
   private readonly inbox: PaymentEvent[] = [];
@@ -121,7 +121,7 @@ class Interpreter {
     for (;;) {
       const message = this.inbox.shift();
       if (message !== undefined) {
-        todo = this.take(await this.checked(message));
+        todo = this.take(await this.withMayHaveBeenSent(message));
       } else if (this.looks.areWaiting && (todo.kind === 'wait' || todo.kind === 'end')) {
         this.payment = await this.looks.answer(this.payment);
         todo = this.take({ kind: 'time' });
@@ -138,8 +138,8 @@ class Interpreter {
     }
   }
 
-  /** A withdrawal goes by what this run knows, which may be wrong about what was sent. */
-  private async checked(message: PaymentEvent): Promise<PaymentEvent> {
+  /** Asks, before a withdrawal, whether the payment may have been sent: this run may not know it. */
+  private async withMayHaveBeenSent(message: PaymentEvent): Promise<PaymentEvent> {
     const isWithdrawal = message.kind === 'expire' && this.payment.phase.kind === 'waiting';
     return isWithdrawal
       ? { ...message, mayHaveBeenSent: await this.provider.mayHaveBeenSent(this.payment.order) }
@@ -352,7 +352,7 @@ function shielded<T>(handle: () => Promise<T>): Promise<T> {
   return CancellationScope.nonCancellable(handle);
 }
 
-/** The failure that refuses a message. Temporal passes it to the API, which turns it into a problem document. */
+/** Makes the failure that refuses a message. Temporal passes it to the API, which turns it into a problem document. */
 function refusal({
   type,
   words,
@@ -363,7 +363,7 @@ function refusal({
   return ApplicationFailure.create({ type, message: words, nonRetryable: true, details });
 }
 
-/** A notification of the payment's, with the payment as it is at this moment. */
+/** Makes a notification for the merchant, with the payment as it is now. */
 function merchantNotification(state: PaymentState, number: number): MerchantNotification {
   const notification = state.notifications.find((one) => one.number === number);
   if (notification === undefined) throw new Error(`the payment has no notification ${number}`);

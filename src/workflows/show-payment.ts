@@ -45,7 +45,7 @@ export function showGivenUp({ notifications }: PaymentState, number: number): vo
   });
 }
 
-/** The name of the payment's merchant, which the API stores beside the workflow. */
+/** Reads the name of the payment's merchant, which the API stores beside the workflow. */
 export function merchantOf(): string | undefined {
   const { owner } = workflowInfo().memo ?? {};
   return typeof owner === 'string' ? owner : undefined;

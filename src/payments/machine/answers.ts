@@ -15,7 +15,7 @@ import { onSent } from './sending.js';
 import { onListedWhileVerifying } from './verifying.js';
 import { onListedWhileWaiting, onResetCheckedWhileWaiting } from './waiting.js';
 
-/** Answers go to the phase that asked. Since one question is asked at a time, there is no other. */
+/** Hands an answer to the phase that asked. One question is asked at a time, so there is no other. */
 export function onAnswer(payment: PaymentState, event: AnswerEvent, now: number): Change {
   const { phase } = payment;
   switch (phase.kind) {

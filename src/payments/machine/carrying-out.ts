@@ -177,7 +177,7 @@ export function carryOutFail(
   return carryOut(payment, deciding, toEnded(doubtful, outcome, now, outstanding), own, now);
 }
 
-/** Whether a further transaction that isn't over is missing from the list. */
+/** Whether the list leaves out a further transaction that has moved money, or still may. */
 export function isHidden(
   payment: PaymentState,
   { transId, status }: OtherTransaction,

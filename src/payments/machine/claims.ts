@@ -109,7 +109,7 @@ function providersOutcome({ phase }: PaymentState): ProviderStatus | undefined {
   return inquiry?.kind === 'verifying' ? inquiry.outcome.status : undefined;
 }
 
-/** @param unknown how often the provider has been asked about it, and hasn't confirmed it */
+/** Adds a claim. @param unknown how often the provider has been asked about it, and hasn't confirmed it */
 function addClaim(payment: PaymentState, transId: TransId, now: number, unknown = 0): PaymentState {
   const { claims } = payment;
   const open = claims.open.find((claim) => claim.transId === transId);
@@ -250,7 +250,7 @@ function isSearched(payment: PaymentState): boolean {
 }
 
 /**
- * Follows the transaction of a request in doubt. A link that nobody was given is only kept in mind, unless it is being
+ * Follows the transaction of a request in doubt. A link that nobody was given is only remembered, unless it is being
  * paid.
  */
 function followClaimed(payment: PaymentState, transaction: Transaction, now: number): PaymentState {

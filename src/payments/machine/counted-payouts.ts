@@ -25,7 +25,7 @@ export const NO_PAYOUTS: CountedPayouts = { total: 0, latest: [] };
  */
 const REMEMBERED = 1_000;
 
-/** @param payouts each once, the latest at the end */
+/** Sums up payouts. @param payouts each once, the latest at the end */
 export function summed(payouts: readonly CountedPayout[]): CountedPayouts {
   return {
     total: payouts.reduce((sum, { amount }) => sum + amount, 0),
@@ -54,7 +54,7 @@ export function countPayouts(
   return { counted, isAccepted };
 }
 
-/** @returns those counted with the payout; `undefined` when it would exceed the limit */
+/** Counts a payout; `undefined` when it would exceed the limit. */
 function withPayout(payouts: CountedPayouts, payout: CountedPayout, max: number): CountedPayouts | undefined {
   const before = payouts.latest.find(({ id }) => id === payout.id);
   const counted = before?.amount ?? 0;

@@ -25,14 +25,14 @@ export function recheck(payment: PaymentState, ended: Ended, now: number): Payme
 
 /** Finds the transaction whose status a check asks for next; `undefined` when it is the list's turn. */
 export function nextToAsk(payment: PaymentState, ended: Ended, { asked = [], ...check }: Check) {
-  return toBeHeard(payment, ended, check).find((transId) => !asked.includes(transId));
+  return transactionsToAskAbout(payment, ended, check).find((transId) => !asked.includes(transId));
 }
 
 /**
- * Lists the transactions of which a check has to hear: those that the provider hasn't spoken of, and further ones that
+ * Lists the transactions that a check asks about: those that the provider hasn't spoken of, and further ones that
  * could still move money when last heard of. A list that leaves one out proves nothing about it.
  */
-function toBeHeard(payment: PaymentState, ended: Ended, { isRecheck }: Check): TransId[] {
+function transactionsToAskAbout(payment: PaymentState, ended: Ended, { isRecheck }: Check): TransId[] {
   const own = isRecheck && ended.transId !== undefined ? [ended.transId] : [];
   const others = payment.others.filter((other) => other.status !== 'SUCCESSFUL' && isOpen(payment, other));
   return [...new Set([...own, ...(ended.outstanding ?? []), ...others.map(({ transId }) => transId)])];
@@ -66,7 +66,7 @@ export function onCheckedList(payment: PaymentState, ended: Ended, answer: ListA
   if (check === undefined) return payment;
   const own = answer.kind === 'listed' ? ownAmong(payment.order, answer.transactions) : [];
   const shown = withoutShown(ended, own);
-  const open = toBeHeard(payment, shown, check).filter(
+  const open = transactionsToAskAbout(payment, shown, check).filter(
     (transId) => !check.heard?.includes(transId) && !own.some((one) => one.transId === transId),
   );
   // Nothing was ever shown, and an operator has decided over that answer already.
@@ -84,7 +84,7 @@ function isUnknown(payment: PaymentState): boolean {
   return transIdOf(payment) === undefined && payment.others.length === 0 && !isNamed;
 }
 
-/** Makes a check again later, as it was left open; after the last try of the last one a person is asked. */
+/** Repeats a check later. After the last try of the last check, a person is asked. */
 function postpone(
   payment: PaymentState,
   ended: Ended,

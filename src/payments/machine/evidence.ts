@@ -23,8 +23,8 @@ import { holdForReview, inPhase } from './transitions.js';
 const MAX_DIFFERENCES = 20;
 
 /**
- * Remembers how what the provider shows differs from the order. An answer that leaves a field out doesn't correct what
- * an earlier one has said in it.
+ * Remembers where the provider shows something else than was ordered. An answer that leaves a field out doesn't correct
+ * what an earlier one has said in it.
  */
 export function withDifferences(payment: PaymentState, shown: readonly Transaction[]): PaymentState {
   return shown.filter((one) => mayKeepDifference(payment, one)).reduce(withDifference, payment);

@@ -18,7 +18,7 @@ export function isOfPayment(payment: PaymentState, transaction: Transaction): bo
   return isKnownTransaction(payment, transaction.transId) || ownerOf(payment.order.id, transaction) === 'payment';
 }
 
-/** Remembers what the provider has shown of the transaction that the payment goes by. An old answer is none. */
+/** Remembers the status that the provider has shown of the payment's own transaction. Ignores an old answer. */
 export function withShown(payment: PaymentState, transId: TransId, status: ProviderStatus): PaymentState {
   const known = payment.lastShown?.transId === transId ? payment.lastShown : undefined;
   const latest = latestOf(payment, known, status);
@@ -72,8 +72,8 @@ export function latestOf(
 }
 
 /**
- * Whether the provider has shown this transaction of the payment as SUCCESSFUL: what it shows it as now may be an old
- * answer.
+ * Whether the provider has ever shown this transaction of the payment as SUCCESSFUL: its latest answer may be an old
+ * one.
  */
 export function hasBeenPaid({ others, lastShown }: PaymentState, transId: TransId): boolean {
   const known = others.find((other) => other.transId === transId);

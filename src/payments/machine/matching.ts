@@ -10,9 +10,9 @@ export function transTypeOf({ kind }: { readonly kind: PaymentKind | PaymentOrde
 }
 
 /**
- * Whose a transaction is by the provider's word. It is sent the payment's id as externalId and as userId, and may leave
- * out either. One that names the payment in one and another in the other is disputed: nothing goes by it before a
- * person has judged it, and no list that shows it shows nothing.
+ * Tells whose a transaction is by the provider's word. It is sent the payment's id as externalId and as userId, and may
+ * leave out either. One that names the payment in one and another in the other is disputed: a person judges it before
+ * anything goes by it, and a list that shows it isn't empty.
  */
 export function ownerOf(
   id: string,
@@ -33,8 +33,8 @@ interface OrderDifference {
 }
 
 /**
- * `undefined` when it doesn't differ. What the provider leaves out can't: it promises no field but the id and the
- * status.
+ * Finds how a transaction differs from the order; `undefined` when it doesn't. A field that the provider leaves out
+ * doesn't differ: it promises none but the id and the status.
  */
 export function differenceOf(order: PaymentOrder, transaction: Transaction): OrderDifference | undefined {
   const { transId, amount, externalId, userId, transType, status } = transaction;

@@ -32,7 +32,7 @@ export function objectionToDecision(payment: PaymentState, resolution: Resolutio
   return refusal && withTransactionAmount(payment, resolution, refusal);
 }
 
-/** Tells who may insist on a match what would have moved. */
+/** Adds the amount of a match's transaction to a refusal that can be overruled. */
 export function withTransactionAmount(payment: PaymentState, { decision }: Resolution, refusal: Refusal): Refusal {
   const transactionAmount = otherAmountOf(payment, matchedTransId(decision));
   return refusal.force === undefined || transactionAmount === undefined ? refusal : { ...refusal, transactionAmount };

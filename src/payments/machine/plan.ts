@@ -135,7 +135,7 @@ function inquiryTask(payment: PaymentState, inquiry: Inquiry, now: number): Task
   }
 }
 
-/** Asks Temporal. Nothing is asked of the provider. */
+/** Plans the question to Temporal whether the workflow may have been reset. The provider isn't asked. */
 function resetTask(now: number): Task {
   return { at: now, todo: { kind: 'checkReset' }, summary: 'Find out whether the workflow was reset' };
 }
@@ -187,7 +187,7 @@ function checkTask(payment: PaymentState, ended: Ended, now: number): Task | und
       };
 }
 
-/** Asks about a claim, once it is known what the payment's own request came to. */
+/** Plans the question about a claim, once the result of the payment's own request is known. */
 function claimTask(payment: PaymentState, now: number): Task | undefined {
   const { phase } = payment;
   if (phase.kind === 'sending' || phase.kind === 'waiting' || phase.kind === 'deciding') return undefined;
@@ -230,7 +230,7 @@ export function lookAllowedAt(payment: PaymentState, transId: TransId, now: numb
  * Counts the question of an operator's look, and keeps the quiet that the provider has asked for. A look decides
  * nothing.
  *
- * @param transId of which the status was asked
+ * @param transId the transaction whose status was asked for
  */
 export function recordLook(
   payment: PaymentState,

@@ -24,7 +24,7 @@ const UNAUTHORIZED_PAUSE_MS = 60_000;
 /** Pause after a hint whose news the provider didn't confirm yet, in ms. */
 const AFTER_HINT_MS = 10_000;
 
-/** `firstMs`, doubled `times` times, at most `maxMs`. The exponent is bounded: 2^31 ms is longer than any setting. */
+/** Doubles `firstMs` `times` times, up to `maxMs`. The exponent is bounded: 2^31 ms is longer than any setting. */
 export function backoff(firstMs: number, times: number, maxMs: number): number {
   return Math.min(firstMs * 2 ** Math.min(times, 31), maxMs);
 }
@@ -89,7 +89,7 @@ export function recordPoll(polling: Polling, answer: StatusAnswer, terms: Paymen
  */
 export const STATUS_CALLS_BUDGETED = STATUS_CALLS_PER_WINDOW - 3;
 
-/** Of these, what operators who look may use up. The last one is the payment's own. */
+/** The part of these that operators' looks may use up. The last one is the payment's own. */
 export const LOOKS_BUDGETED = STATUS_CALLS_BUDGETED - 1;
 
 /**

@@ -27,7 +27,7 @@ export interface Refusal {
   readonly words: string;
   /** Objections that the request has to overrule to be taken. */
   readonly force?: Force | undefined;
-  /** Of a match: what its transaction is of, where the provider has shown it to differ from the order; XAF. */
+  /** The amount of a match's transaction, where the provider has shown it to differ from the order; XAF. */
   readonly transactionAmount?: number | undefined;
 }
 

@@ -153,7 +153,8 @@ export function isReleased(pending: PendingRequest, { phase }: PaymentState, eve
 }
 
 /**
- * Answers a pending request. Who has an outcome checked must not take silence for the provider's word that all is well.
+ * Answers a pending request. Refuses a recheck for which the provider's list couldn't be read: silence isn't its word
+ * that all is well.
  */
 export function replyTo(
   pending: PendingRequest,

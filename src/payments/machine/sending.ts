@@ -14,7 +14,7 @@ import { countSend, NOT_KNOWN, onUnsent, recall, searchUnderReview, withoutDecis
 export const FIRST_LOOK_MS = 3_000;
 
 /**
- * When money is sent, by what the provider's list says right before. Once it shows the payment, never.
+ * When a request for money is sent, by what the provider's list says right before. Never, if it shows the payment.
  *
  * - `unread`: also if it can't be read. It is the payment's first try.
  * - `refused`: only if it shows nothing, or the provider refuses to list the payment. An operator insists on a resend.
@@ -69,7 +69,10 @@ function onRejected(payment: PaymentState, { ambiguity, unsent }: Sending, messa
   return searchUnderReview(payment, { ...ambiguity, reason }, whyAmbiguous(reason), now);
 }
 
-/** All attempts to create a link share one grace period; for a resend of money, another begins. */
+/**
+ * Handles a request that the provider may have taken. All attempts to create a link share one grace period; for a
+ * resend of money, another begins.
+ */
 function onAmbiguous(
   payment: PaymentState,
   { cause, ambiguity }: Sending,

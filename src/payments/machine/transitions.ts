@@ -124,7 +124,7 @@ export function toVerifying(
   });
 }
 
-/** Keeps what stays true when a payment goes on with another transaction: nothing that was said of the one before. */
+/** Selects the facts that hold for any transaction of the payment: none that the provider gave of the one before. */
 function sharedFacts({ link, expiresAt }: Facts): Facts {
   return { link, expiresAt };
 }

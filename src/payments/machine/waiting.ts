@@ -187,8 +187,8 @@ function sendAgain(payment: PaymentState, { cause, ambiguity, unsent }: Waiting)
 }
 
 /**
- * Handles the look-up before a request is made again. It is only if the list doesn't show an earlier one, and no
- * hint names one.
+ * Handles the look-up before a request is repeated. It is repeated only if the list shows no earlier one, and no hint
+ * names one.
  */
 export function onListedWhileWaiting(
   payment: PaymentState,
@@ -248,7 +248,7 @@ export function objectionToWithdrawal(payment: PaymentState, { ambiguity, unsent
   return isSure ? undefined : NOT_KNOWN;
 }
 
-/** Why a payment can't be withdrawn that may have been sent. */
+/** Refuses to withdraw a payment that may have been sent. */
 export const NOT_KNOWN: Refusal = {
   type: 'NotInitiated',
   words: "it isn't known yet whether the provider accepted the payment; try again later",
