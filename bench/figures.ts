@@ -28,7 +28,7 @@ export function median(values: readonly number[]): number {
   return (lower + upper) / 2;
 }
 
-/** One run of one system: what was measured while it took payments at one concurrency. */
+/** Figures of one run of one system at one concurrency. */
 export interface RunFigures extends LoadFigures {
   /** CPU time a payment of each process of the system, its children included, in ms. */
   readonly cpuByProcess: Readonly<Record<string, number>>;
@@ -88,7 +88,7 @@ const COMPARED = [
   ['sanaga-call-stacks', 'sanaga'],
 ] as const;
 
-/** Ratios of payments a second, as `one/other`; those of systems that weren't measured are left out. */
+/** Ratios of payments a second, as `one/other`, without those of systems that weren't measured. */
 export function ratios(figures: ReadonlyMap<string, RunFigures>): Record<string, number> {
   return Object.fromEntries(
     COMPARED.flatMap(([one, other]) => {

@@ -32,7 +32,7 @@ export function toJson({ payments, concurrency, systems }: LoadFigures): string 
   });
 }
 
-/** Tables of everything that was measured, with what was left out and what failed. */
+/** Tables of all figures, with the omissions and failures. */
 export function toTables(result: BenchResult): string {
   const sections = result.figures.map((load) => {
     const compared = Object.entries(ratios(load.systems)).map(([name, ratio]) => `${name} ${ratio.toFixed(2)}`);

@@ -31,7 +31,7 @@ export interface BenchResult {
   readonly figures: readonly LoadFigures[];
   /** Systems that this machine can't run, with what to do. */
   readonly leftOut: ReadonlyMap<SystemName, string>;
-  /** Systems of which a run failed, with why: no figure of theirs counts. */
+  /** Systems with a failed run, and the reasons: their figures don't count. */
   readonly failed: ReadonlyMap<SystemName, string>;
 }
 

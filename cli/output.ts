@@ -34,7 +34,7 @@ export function kindOf({ kind, method }: Pick<Payment, 'kind' | 'method'>): stri
   return method === 'link' ? 'collection by link' : 'direct collection';
 }
 
-/** Said in the first line, or of no use to a reader. */
+/** Fields shown in the first line, or of no use to a reader. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   'id',
   'object',

@@ -57,7 +57,7 @@ export function createProgram(): Command {
   return program;
 }
 
-/** The command that prints what completes commands in a shell. */
+/** The command that prints completion scripts for shells. */
 function addCompletionCommand(program: Command): void {
   program.commandsGroup('Other:');
   tab(program, { completionCommandName: 'completion' });
@@ -75,8 +75,8 @@ Examples, for the "sanaga" on your PATH:
 }
 
 /**
- * Has each command say what is wrong, and in a line how it is used: above its whole help, the mistake would be off the
- * screen. An option that is named as a field of the API is answered with its name here.
+ * Makes each command print an error with a line on its usage: above its whole help, the error would be off the screen.
+ * An option named like a field of the API is answered with its name here.
  */
 function sayMistakes(command: Command, name: string): void {
   command.showHelpAfterError(`Usage: ${name} ${command.usage()}   ("${name} --help" explains it)`);

@@ -27,7 +27,7 @@ export const EXIT = {
   config: 78,
 } as const;
 
-/** The command line can't be carried out as it is; nothing was done. */
+/** The command line can't be carried out; nothing was done. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
@@ -60,7 +60,7 @@ function exitCodeOf(error: unknown): number {
   return error instanceof SanagaError ? EXIT.unknown : EXIT.failed;
 }
 
-/** The error in words, with what helps to find it in the logs. */
+/** Formats the error, with the ids that find it in the logs. */
 function describe(error: unknown): string {
   if (error instanceof ApiError) {
     const request = error.requestId === undefined ? '' : `, request ${error.requestId}`;
@@ -86,7 +86,7 @@ function describe(error: unknown): string {
   return isOurs ? `sanaga: ${text}` : text;
 }
 
-/** The error as a line of JSON, for programs. */
+/** Formats the error as a line of JSON, for programs. */
 function jsonOf(error: unknown): string {
   const { name, message } = error instanceof Error ? error : { name: 'Error', message: String(error) };
   const api = error instanceof ApiError ? error : undefined;

@@ -38,8 +38,8 @@ export interface ListenTarget {
 }
 
 /**
- * The port and secret that `listen` uses with the `start` in the current folder; `undefined` when none runs, or when
- * its settings send the notifications elsewhere.
+ * Returns the port and secret that `listen` uses with the `start` in the current folder; `undefined` when none runs, or
+ * when its settings send the notifications elsewhere.
  */
 export async function findListenTarget(folder = stateFolder()): Promise<ListenTarget | undefined> {
   const port = (await findRunning(folder))?.listenPort;
@@ -56,8 +56,8 @@ export async function findStart(folder = stateFolder()) {
 }
 
 /**
- * The API that the options name, or the environment, or the `start` that runs in the current folder. Its key is given
- * to no other address.
+ * Finds the API that the options name, or the environment, or the `start` that runs in the current folder. Its key is
+ * given to no other address.
  *
  * @throws UsageError when there is none.
  */
@@ -101,7 +101,7 @@ export async function clientFor(options: TargetOptions): Promise<Sanaga> {
   }
 }
 
-/** @throws UsageError for what can't be a payment's id. */
+/** @throws UsageError for a text that can't be a payment's id. */
 export function paymentId(given: string): string {
   if (/^(col|pay)_[\w-]+$/.test(given)) return given;
   throw new UsageError(

@@ -11,7 +11,8 @@ export function printJson(value: unknown): void {
 }
 
 /**
- * Writes CSV to stdout: as it is, with the mark by which Excel knows UTF-8, or a line each for a person at a terminal.
+ * Writes CSV to stdout: unchanged, with the mark by which Excel recognises UTF-8, or line by line for a person at a
+ * terminal.
  */
 export function printCsv(csv: string): void {
   const bare = csv.replace(/^\ufeff/, '');
@@ -19,7 +20,7 @@ export function printCsv(csv: string): void {
   else process.stdout.write(`\ufeff${bare}`);
 }
 
-/** Writes a line to stderr: progress, and what isn't the result. */
+/** Writes a line to stderr: progress, and anything but the result. */
 export function note(line: string): void {
   process.stderr.write(`${forTerminal(line)}\n`);
 }
@@ -29,8 +30,8 @@ export function note(line: string): void {
 const COLOUR = /(\u001b\[\d{1,3}m)/;
 
 /**
- * All that is printed goes through here: nothing in it moves the cursor, sets a title, or turns the direction of the
- * text.
+ * Makes text safe to print: all output goes through here. Nothing in it moves the cursor, sets a title, or turns the
+ * direction of the text.
  */
 function forTerminal(text: string): string {
   return text
@@ -39,10 +40,7 @@ function forTerminal(text: string): string {
     .join('');
 }
 
-/**
- * A fetch whose answers are to be shown to people: each text in them is in one line, and has no character that nobody
- * sees.
- */
+/** A fetch whose answers are shown to people: each text in them is in one line, without invisible characters. */
 export const shownFetch: typeof fetch = async (...request) => {
   const response = await fetch(...request);
   const text = await response.text();

@@ -23,7 +23,7 @@ export async function askList<Item>(
   return (await send<{ readonly data: readonly Item[] }>(request, options)).body.data;
 }
 
-/** @throws {TypeError} for what can't be a payment's id, and could lead to another address. */
+/** @throws {TypeError} for a text that can't be a payment's id, and could lead to another address. */
 export function pathOf(resource: 'collections' | 'payouts' | 'payments', id: string): string {
   if (typeof id !== 'string' || !/^(col|pay)_[\w-]+$/.test(id)) throw new TypeError(`not a payment's id: ${said(id)}`);
   return `/v1/${resource}/${id}`;

@@ -1,13 +1,13 @@
 import type { ErrorCode, FieldError, Force, Open, Payment, ProblemDocument } from './types.js';
 
-/** Every error of this client, save a TypeError for an argument that can't be right. */
+/** Base of every error of this client, except a TypeError for an argument that can't be right. */
 export class SanagaError extends Error {
   override readonly name: string = 'SanagaError';
 }
 
 /**
- * There is no answer: the connection failed, or broke. For a request that changes something you get an
- * {@link OutcomeUnknownError} instead, unless it is certain that nothing was sent.
+ * There is no answer: the connection failed or broke. A request that changes something fails with an {@link
+ * OutcomeUnknownError} instead, unless it is certain that nothing was sent.
  */
 export class ConnectionError extends SanagaError {
   override readonly name: string = 'ConnectionError';
@@ -31,21 +31,21 @@ export class TimeoutError extends ConnectionError {
   }
 }
 
-/** The answer isn't one of Sanaga's: most likely a proxy gave it, or `baseUrl` is wrong. */
+/** The answer isn't Sanaga's: most likely it comes from a proxy, or `baseUrl` is wrong. */
 export class UnexpectedResponseError extends SanagaError {
   override readonly name = 'UnexpectedResponseError';
 
   constructor(
     message: string,
     readonly status: number,
-    /** From the header Retry-After. */
+    /** Wait in ms, from the header Retry-After. */
     readonly retryAfterMs: number | undefined,
   ) {
     super(message);
   }
 }
 
-/** An error document: the API's, or one with no more than a code and what is wrong. */
+/** An error document: the API's, or one with no more than a code and a message. */
 export interface Problem extends Partial<Omit<ProblemDocument, 'force'>> {
   readonly code: string;
   readonly detail: string;
@@ -53,7 +53,7 @@ export interface Problem extends Partial<Omit<ProblemDocument, 'force'>> {
   readonly force?: Force;
 }
 
-/** The API refused the request or failed, and said why. The message is the API's `detail`. */
+/** The API refused the request or failed, and gave a reason. The message is the API's `detail`. */
 export class ApiError extends SanagaError {
   override readonly name: string = 'ApiError';
   /** Stable; see docs/errors.md. A later version of the API can have others than these. */
@@ -66,7 +66,7 @@ export class ApiError extends SanagaError {
   readonly payment: Payment | undefined;
   /** The payment that the error is about. */
   readonly paymentId: string | undefined;
-  /** The `force` with which an operator's decision is taken in spite of what stands against it. */
+  /** The `force` with which an operator's decision is accepted despite the objection. */
   readonly force: Force | undefined;
   /** The amount of a refused match's transaction, where it differs from the order; XAF. */
   readonly transactionAmount: number | undefined;
@@ -74,7 +74,7 @@ export class ApiError extends SanagaError {
   constructor(
     readonly status: number,
     problem: Problem,
-    /** From the header Retry-After. */
+    /** Wait in ms, from the header Retry-After. */
     readonly retryAfterMs: number | undefined,
   ) {
     super(problem.detail);
@@ -195,8 +195,8 @@ function classOfStatus(status: number): typeof ApiError {
 }
 
 /**
- * Nobody can say whether a request that changes something took effect: there was no answer, or one that doesn't tell.
- * The `cause` is the last failure. A payment may have been created, and be paid.
+ * Nobody can say whether a request that changes something took effect: there was no answer, or an unclear one. The
+ * `cause` is the last failure. A payment may have been created, and be paid.
  *
  * - When you were creating a payment, repeat the call with this `idempotencyKey` and the same parameters. That never
  *   pays twice. With another key, it might.
@@ -240,12 +240,12 @@ export class WaitTimeoutError extends SanagaError {
   }
 }
 
-/** Payments of a list can't be read at the moment, so that the list would have a gap. */
+/** Some payments of a list can't be read at the moment, so the list would have a gap. */
 export class IncompleteListError extends SanagaError {
   override readonly name = 'IncompleteListError';
 
   constructor(
-    /** The payment that can't be read; `undefined` when it isn't known which are missing. */
+    /** The payment that can't be read; `undefined` when nobody knows which are missing. */
     readonly paymentId: string | undefined,
     cause?: unknown,
   ) {

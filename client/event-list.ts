@@ -2,7 +2,7 @@ import { refuseNoObject, toTime } from './arguments.js';
 import type { RequestOptions, Send } from './transport.js';
 import type { EventListParams, EventPage, PaymentEvent } from './types.js';
 
-/** One page when awaited; all events that are recorded by now when iterated over. */
+/** One page when awaited; all events recorded so far when iterated over. */
 export type EventList = Promise<EventPage> & AsyncIterable<PaymentEvent>;
 
 /** Lists the merchant's notification events, oldest first. */

@@ -16,12 +16,12 @@ export class Notifications {
     this.#send = send;
   }
 
-  /** A payment's notifications to your webhook address, oldest first, and how far each has come. */
+  /** Lists a payment's notifications to your webhook address, oldest first, with the progress of each. */
   list(paymentId: string, options?: RequestOptions): Promise<readonly Notification[]> {
     return askList(this.#send, `${pathOf('payments', paymentId)}/notifications`, options);
   }
 
-  /** Sends a notification again, whatever became of it. */
+  /** Sends a notification again, whatever its status. */
   resend(paymentId: string, number: number, options?: RequestOptions): Promise<Payment> {
     if (!(Number.isSafeInteger(number) && number >= 1))
       throw new TypeError(`not the number of a notification: ${said(number)}`);
@@ -30,15 +30,15 @@ export class Notifications {
   }
 
   /**
-   * For operators: notifications that merchants have not acknowledged yet, of a hundred payments at a time, the oldest
-   * first.
+   * For operators: lists notifications that merchants have not acknowledged yet, a hundred payments at a time, the
+   * oldest first.
    */
   listDue(params: UnacknowledgedParams = {}, options?: RequestOptions): Promise<UnacknowledgedPage> {
     return this.#listUnacknowledged('due', params, options);
   }
 
   /**
-   * For operators: notifications that were given up, and not sent again, of a hundred payments at a time, the oldest
+   * For operators: lists notifications that were given up, and not sent again, a hundred payments at a time, the oldest
    * first.
    */
   listAbandoned(params: UnacknowledgedParams = {}, options?: RequestOptions): Promise<UnacknowledgedPage> {
@@ -62,7 +62,7 @@ export class Notifications {
     return (await this.#send<UnacknowledgedPage>(request, options)).body;
   }
 
-  /** For operators: the provider's notifications that match no payment, newest first. */
+  /** For operators: lists the provider's notifications that match no payment, newest first. */
   listUnmatched(options?: RequestOptions): Promise<readonly UnmatchedNotification[]> {
     return askList(this.#send, '/v1/notifications/unmatched', options);
   }

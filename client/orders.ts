@@ -73,7 +73,7 @@ export class Payouts {
   }
 }
 
-/** As long as the API takes them; none can be empty, since that would count as none. */
+/** Matches keys up to the length that the API accepts; an empty one would count as none. */
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]([\x20-\x7e]{0,253}[\x21-\x7e])?$/;
 
 async function create(

@@ -11,10 +11,10 @@ export interface WaitOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Seconds for which the API waits at most. */
+/** Longest wait of the API, in seconds. */
 const MAX_WAIT_SECONDS = 60;
 
-/** Seconds for which one request waits: less than the time limit of most proxies. */
+/** Wait of one request, in seconds: less than the time limit of most proxies. */
 const WAIT_SECONDS = 25;
 
 /** The pause before the next request when one was answered before its time, in ms. */
@@ -29,7 +29,7 @@ export class Payments {
     this.#send = send;
   }
 
-  /** A payment as it is now or, with `wait`, once it is final or that many seconds have passed. */
+  /** Returns a payment as it is now or, with `wait`, once it is final or that many seconds have passed. */
   retrieve(id: string, params: RetrieveParams = {}, options?: RequestOptions): Promise<Payment> {
     refuseNoObject('params', params);
     const { wait } = params;

@@ -55,7 +55,7 @@ function readRetryAfter(header: string | null): number | undefined {
   return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now());
 }
 
-/** Codes of failures before a connection stood, so that nothing was sent. Not every runtime tells. */
+/** Codes of failures before a connection was made, so that nothing was sent. Not every runtime gives them. */
 const NOT_CONNECTED: readonly unknown[] = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'];
 
 export function toConnectionError(error: unknown, base: string): ConnectionError {

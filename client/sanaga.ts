@@ -48,8 +48,8 @@ class Events {
   }
 
   /**
-   * Everything that you were to be notified of, oldest first. Await it for one page, or iterate over it for all that is
-   * recorded by now. To catch up after an outage, begin with the `nextCursor` that you stored, or with a time:
+   * Lists all notification events, oldest first. Await it for one page, or iterate over it for all events recorded so
+   * far. To catch up after an outage, begin with the `nextCursor` that you stored, or with a time:
    *
    * @example
    * for await (const event of sanaga.events.list({ since: '2026-11-14' })) await handle(event);
@@ -66,7 +66,7 @@ class Balances {
     this.#send = send;
   }
 
-  /** The balance of one of your services at the provider, in XAF, a few seconds old at most. */
+  /** Returns the balance of one of your services at the provider, in XAF, a few seconds old at most. */
   async retrieve(params: { readonly service: PaymentKind }, options?: RequestOptions): Promise<Balance> {
     refuseNoObject('params', params);
     const { service } = params;

@@ -9,7 +9,7 @@ export class Statements {
     this.#send = send;
   }
 
-  /** The statements of days, newest first. For the next page, give the date of the last one as `before`. */
+  /** Lists the statements of days, newest first. For the next page, give the date of the last one as `before`. */
   async list(params: StatementListParams = {}, options?: RequestOptions): Promise<StatementList> {
     refuseNoObject('params', params);
     const { before, limit } = params;
@@ -18,7 +18,7 @@ export class Statements {
     return (await this.#send<StatementList>({ ...request, expects: ['data', 'hasMore'] }, options)).body;
   }
 
-  /** The statement of a day, such as `2026-11-21`: the latest, or an earlier version. */
+  /** Returns the statement of a day, such as `2026-11-21`: the latest, or an earlier version. */
   async retrieve(
     date: string,
     params: { readonly version?: number } = {},
@@ -28,7 +28,7 @@ export class Statements {
     return (await this.#send<Statement>({ ...statementOf(date, params), expects }, options)).body;
   }
 
-  /** The same as CSV, for a spreadsheet. */
+  /** Returns the same as CSV, for a spreadsheet. */
   async retrieveCsv(
     date: string,
     params: { readonly version?: number } = {},
@@ -38,7 +38,7 @@ export class Statements {
   }
 
   /**
-   * For operators: has the statement of a day made, or made again. It is there some seconds to an hour later.
+   * For operators: has the statement of a day made, or made again. It takes seconds to an hour.
    *
    * @returns the version that it will have
    */
@@ -54,7 +54,7 @@ export class Statements {
   }
 }
 
-/** @throws {TypeError} for what can't be a day, and could lead to another address. */
+/** @throws {TypeError} for a text that can't be a day, and could lead to another address. */
 function statementOf(date: string, params: { readonly version?: number }) {
   refuseNoObject('params', params);
   if (typeof date !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(date)) throw new TypeError(`not a day: ${said(date)}`);

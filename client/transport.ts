@@ -20,7 +20,7 @@ export interface ClientOptions {
 }
 
 export interface RequestOptions {
-  /** Stops the request. What it changes may have taken effect then: see {@link OutcomeUnknownError}. */
+  /** Stops the request. Its change may have taken effect: see {@link OutcomeUnknownError}. */
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
   readonly maxRetries?: number;
@@ -44,7 +44,7 @@ const MAX_RETRIES = 2;
 /** Pauses without a Retry-After, in ms: the first, which doubles each time, and the longest. */
 const PAUSE_MS = { first: 500, max: 8_000 } as const;
 
-/** The longest Retry-After that is waited for; beyond it, the error tells when to come back. */
+/** Longest Retry-After that is waited for; for a longer one, the error tells when to come back. */
 const MAX_RETRY_AFTER_MS = 30_000;
 
 /** Address and credentials of the API. */
@@ -136,7 +136,7 @@ async function attempt<Body>(
   }
 }
 
-/** @throws {TypeError} for a time limit that is none, or a number of retries that would never end. */
+/** @throws {TypeError} for an invalid time limit, or a number of retries that would never end. */
 function refuseWrongNumbers({ timeoutMs, maxRetries }: Pick<RequestOptions, 'timeoutMs' | 'maxRetries'>): void {
   if (timeoutMs !== undefined) refuseWrongMs('timeoutMs', timeoutMs);
   if (maxRetries !== undefined && !(Number.isSafeInteger(maxRetries) && maxRetries >= 0)) {
@@ -164,7 +164,7 @@ function timeLimit(limitMs: number, given: AbortSignal | undefined) {
   };
 }
 
-/** Waits for so many ms. @throws the signal's reason when it is aborted before that. */
+/** Waits for a time in ms. @throws the signal's reason when it is aborted before that. */
 export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
   await new Promise<void>((resolve) => {

@@ -31,7 +31,7 @@ export type Medium = Known<Payment['medium']>;
 
 export type PhoneMedium = Exclude<Medium, 'platform'>;
 
-/** Why a final payment is not SUCCESSFUL. */
+/** Reason why a final payment is not SUCCESSFUL. */
 export type FailureCode = Known<Payment['failureCode']>;
 
 export type NotificationType = Known<Notification['type']>;
@@ -68,7 +68,7 @@ export interface ListParams {
    * The mobile operator's reference. A payment is found about a minute after its end, and only where there are records.
    */
   readonly financialTransId?: string;
-  /** For operators: the payments of this merchant alone. */
+  /** For operators: only the payments of this merchant. */
   readonly merchant?: string;
   /** Created at or after `gte`, and before `lt`. */
   readonly created?: { readonly gte?: string | Date; readonly lt?: string | Date };
@@ -106,11 +106,11 @@ export interface EventListParams {
   readonly type?: NotificationType;
   /** Only what happened at or after this time. */
   readonly since?: string | Date;
-  /** For operators: the events of this merchant alone. */
+  /** For operators: only the events of this merchant. */
   readonly merchant?: string;
   /** Events per page: 1 to 100; 100 by default. */
   readonly limit?: number;
-  /** The `nextCursor` of an earlier page: what was recorded after it. */
+  /** The `nextCursor` of an earlier page: only events recorded after it. */
   readonly cursor?: string;
 }
 

@@ -17,11 +17,11 @@ const TOLERANCE_MS = 5 * 60_000;
 /** Characters of a header, far more than Sanaga sends: an id, a time, and a signature for each of two secrets. */
 const MAX_HEADER_LENGTH = 1_000;
 
-/** Secrets that are tried, each with one computation. */
+/** Number of secrets that are tried, each with one computation. */
 const MAX_SECRETS = 10;
 
 /**
- * Verifies a notification after Standard Webhooks, and returns what it says.
+ * Verifies a notification by Standard Webhooks, and returns its event.
  *
  * @param body the raw body, before any JSON parser has touched it
  * @param secrets the secret of your webhook address (`whsec_…`), or several while it is being changed
@@ -109,7 +109,7 @@ function toEvent(id: string, bytes: Uint8Array): WebhookEvent {
   return { id, type, timestamp, data };
 }
 
-/** The signature shows that Sanaga has written it; this only makes sure that it is a notification at all. */
+/** Checks that it is a notification at all: the signature shows that Sanaga has written it. */
 function isNotification(said: unknown): said is Omit<WebhookEvent, 'id'> {
   if (typeof said !== 'object' || said === null) return false;
   const { type, timestamp, data } = said as Partial<Record<string, unknown>>;

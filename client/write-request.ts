@@ -12,11 +12,11 @@ export interface ApiRequest {
    */
   readonly changes: 'nothing' | 'once' | 'each time';
   readonly idempotencyKey?: string;
-  /** Fields that Sanaga's answer has: without them, it is another server's. Or CSV, whose text is the body. */
+  /** Fields of Sanaga's answer: an answer without them comes from another server. Or CSV, whose text is the body. */
   readonly expects: readonly string[] | 'text/csv';
   /** The payment that it is about, for errors. */
   readonly paymentId?: string;
-  /** ms that the API is asked to wait before it answers. */
+  /** Time that the API is asked to wait before it answers, in ms. */
   readonly waitMs?: number;
 }
 
@@ -26,7 +26,7 @@ export interface Written {
   readonly body: string | undefined;
 }
 
-/** @throws {TypeError} for a number that is none, and for what JSON can't say. */
+/** @throws {TypeError} for a value that isn't a number, and for one that JSON can't express. */
 export function write(base: string, { path, query, body }: ApiRequest): Written {
   return {
     address: `${base}${path}${queryString(query)}`,

@@ -78,8 +78,8 @@ export function readCommandLine<Options>({ schema, defaults }: Usage<Options>, a
 const END_LIMIT_MS = 30_000;
 
 /**
- * Runs a program, and sets the exit code to what it returns, to 64 after a usage error and to 1 after any other.
- * Errors are written to stderr. If something keeps the process alive after the end, it exits with 1 and says what.
+ * Runs a program, and sets the exit code to its result, to 64 after a usage error and to 1 after any other. Errors are
+ * written to stderr. If something keeps the process alive after the end, it exits with 1 and names that.
  */
 export async function runProgram<Options>(
   usage: Usage<Options>,

@@ -88,9 +88,7 @@ async function bundleWorkflows() {
   await writeFile(path('lib/workflow-bundle.js'), code);
 }
 
-/**
- * The client needs nothing of what the server does, so that a merchant can install dist/ instead of the whole project.
- */
+/** The client needs none of the server's packages, so a merchant can install dist/ instead of the whole project. */
 async function describeClient() {
   const { name, version, license, type } = JSON.parse(await readFile(path('package.json'), 'utf8'));
   const client = {

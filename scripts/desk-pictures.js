@@ -173,7 +173,7 @@ async function takePictures(ports) {
     return page;
   }
 
-  /** Chooses to match a payment with what was made for it, as far as the confirmation. */
+  /** Chooses to match a payment with a transfer made for it, up to the confirmation. */
   async function chooseMatch(page, { id }, picture) {
     await page.goto(`${desk}/desk/payments/${id}`);
     if (picture !== undefined) await take(page, picture, 1_100, 1_000);

@@ -26,7 +26,7 @@ const workers = given.some((word) => /^(-w|-i|--maxWorkers|--runInBand)/.test(wo
   ? []
   : [`--maxWorkers=${Math.min(availableParallelism() + 1, 8)}`];
 
-/** Modules in jest are an experiment of Node's, of which every process of jest would warn. */
+/** Modules in jest are an experiment of Node's, about which every process of jest would warn. */
 const quiet = process.allowedNodeEnvironmentFlags.has('--disable-warning')
   ? '--disable-warning=ExperimentalWarning'
   : '';

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 
-/** The file of a folder that holds the digests of what it was made of, and of what was made. */
+/** Name of the file of a folder that holds the digests of its sources and of its contents. */
 const STAMP = '.built';
 
 /**
- * Builds a folder anew, unless the one that is there was made of the same, and is still as it was made.
+ * Builds a folder again, unless the present one was made from the same sources and is unchanged.
  *
  * @param root the folder that the other names are within
  * @param sources files, and folders with all that is in them

@@ -73,7 +73,7 @@ const isAt = (one: Place, other: Place) => one.size === other.size && one.concur
 const inOrder = <Item extends Place>(items: readonly Item[]): Item[] =>
   items.toSorted((one, other) => one.size - other.size || (one.concurrency ?? 0) - (other.concurrency ?? 0));
 
-/** The list with one more item in its order, in place of what was there for the same size and concurrency. */
+/** Returns the list with an item in its place, instead of an earlier one of the same size and concurrency. */
 export function withItem<Item extends Place>(items: readonly Item[], item: Item): Item[] {
   return inOrder([...items.filter((other) => !isAt(item, other)), item]);
 }

@@ -14,7 +14,7 @@ export interface GrowthOptions {
   readonly loads: readonly Load[];
   /** File that the figures are saved to as they come. */
   readonly results: string;
-  /** Figures of an earlier run: what it has isn't measured again. */
+  /** Figures of an earlier run, which aren't measured again. */
   readonly from?: string;
   /** Print JSON alone. */
   readonly json: boolean;

@@ -16,7 +16,7 @@ const REVIEW_SHARE = 0.05;
 const MAKING_CONCURRENCY = 32;
 /** Progress is told after so many. */
 const BATCH = 500;
-/** Batches in a row of which some payments failed, before it is given up. */
+/** Number of batches in a row with failed payments after which the run is given up. */
 const MAX_FAILURES = 5;
 /** Waiting payments that are paid at the end of each size. */
 const MAX_PAID = 100;
@@ -144,7 +144,7 @@ class Growth {
   }
 
   /**
-   * Makes open payments until there are so many.
+   * Makes open payments until there are a given number.
    *
    * @returns how many a second, `undefined` when there were enough; and what was wrong with those that had to be made
    *   in place of others

@@ -11,7 +11,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** The plainest HTTP that Node has: what the benchmark itself needs of the machine is to be small. */
+/** The plainest HTTP client of Node: the benchmark itself must take little of the machine. */
 
 const agent = new Agent({ keepAlive: true });
 

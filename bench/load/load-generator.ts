@@ -11,8 +11,8 @@ const PATIENCE_MS = 60_000;
 /** Pause before a POST that was refused for the moment is sent again, in ms. */
 const REPEAT_MS = 1_000;
 /**
- * After the last payment, the engine still writes what the merchant no longer waits for, and a notification may come
- * again.
+ * Pause after the last payment, in ms: the engine still writes after the merchant was notified, and a notification may
+ * come again.
  */
 const SETTLE_MS = 500;
 /** Failures that are shown; the rest are counted. */
@@ -37,14 +37,14 @@ interface Created {
   readonly refusals: number;
 }
 
-/** A payment of which the merchant was notified. */
+/** A payment whose merchant was notified. */
 interface Notified extends Created {
   /** Time when the provider sent its notification. */
   readonly notifiedAt: number;
   readonly arrivedAt: number;
 }
 
-/** Does what it is ordered to, and checks each payment. */
+/** Carries out orders, and checks each payment. */
 export async function runLoad(parties: LoadParties, order: LoadOrder): Promise<LoadResult> {
   const { provider, merchant } = parties;
   provider.clear();
@@ -207,7 +207,7 @@ async function create(order: MakeOrder, index: number, sentAt: number): Promise<
   }
 }
 
-/** The outcomes that the merchant may be notified of, by what the payer does. */
+/** The outcomes that the merchant may be notified of, by the payer's behaviour. */
 type Outcome = 'SUCCESSFUL' | 'REVIEW';
 
 async function whenNotified(

@@ -46,7 +46,7 @@ const RETRY_MS = 500;
 
 /**
  * The provider as far as a paid link needs it: `initiate-pay`, `payment-status` with its limit, `expire-pay`, and the
- * notification. It answers at once, so that what is measured is the system in front of it.
+ * notification. It answers at once, so that only the system in front of it is measured.
  */
 export class ProviderStub {
   /** Receive the notifications, in turn. */

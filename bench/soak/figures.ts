@@ -60,9 +60,8 @@ const WARM_UP_SHARE = 0.25;
 const MIN_PAYMENTS = 10_000;
 
 /**
- * Above this growth, in bytes a payment, memory is judged as growing. Resident memory goes up and down by some MiB for
- * reasons of its own, such as how the allocator keeps what it was given back. What is left of the heap doesn't: a leak
- * of one short string a payment shows.
+ * Growth in bytes a payment above which memory is judged as growing. Resident memory goes up and down by some MiB for
+ * reasons of its own, such as the allocator's reserves. The heap doesn't: a leak of one short string a payment shows.
  */
 export const MAX_GROWTH = { resident: 1_000, heap: 100 } as const;
 

@@ -6,7 +6,7 @@ export interface SoakOptions {
   readonly system: GrowthSystem;
   /** Duration of the load. */
   readonly minutes: number;
-  /** Payments begun a second; without it, a share of what the system makes at most, which is measured first. */
+  /** Payments begun a second; without it, a share of the system's highest rate, which is measured first. */
   readonly rate?: number;
   /** File that the figures are saved to as they come. */
   readonly results: string;

@@ -66,7 +66,7 @@ export class Started {
     if (errors.length > 0) throw errors[0];
   }
 
-  /** Runs what starts a system; if that fails, whatever was started is stopped. */
+  /** Runs the start of a system; if that fails, stops everything that was started. */
   static async while(start: (started: Started) => Promise<RunningSystem>): Promise<RunningSystem> {
     const started = new Started();
     try {

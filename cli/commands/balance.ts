@@ -11,7 +11,7 @@ interface BalanceOptions extends TargetOptions {
 
 const SERVICES: readonly PaymentKind[] = ['collection', 'payout'];
 
-/** The command `balance`: what the provider says that there is. */
+/** The command `balance`: shows the balances at the provider. */
 export function addBalanceCommand(program: Command): void {
   const command = program
     .command('balance')

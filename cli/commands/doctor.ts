@@ -3,7 +3,7 @@ import type { DoctorOptions } from '../doctor/run-doctor.js';
 import { untilDone } from '../run.js';
 import { withTarget } from '../target.js';
 
-/** The command `doctor`: what is wrong with an installation, and what to do. */
+/** The command `doctor`: finds problems of an installation, with their remedies. */
 export function addDoctorCommand(program: Command): void {
   withTarget(
     program

@@ -34,7 +34,7 @@ const ENDS: Readonly<Record<'expire' | 'cancel', End>> = {
   },
 };
 
-/** The commands that end what nobody has paid or sent yet: `expire` and `cancel`. */
+/** The commands that end a payment that nobody has paid or sent yet: `expire` and `cancel`. */
 export function addEndCommands(program: Command): void {
   for (const [name, { summary, description, prefix, example, otherwise, end }] of Object.entries(ENDS)) {
     withTarget(program.command(name).summary(summary).description(description).argument('<id>', `${prefix}…`))

@@ -16,10 +16,10 @@ interface ListenOptions {
   readonly json?: boolean;
 }
 
-/** Sanaga waits 5 s for the answer; ours must be there before. */
+/** Time limit of a forwarded answer, in ms: Sanaga waits 5 s for ours. */
 const FORWARD_LIMIT_MS = 4_500;
 
-/** Larger ones aren't Sanaga's. */
+/** Largest body, in bytes: larger ones aren't Sanaga's. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
 /** The command `listen`: a webhook address on this machine. */
@@ -123,7 +123,7 @@ interface Receiver {
   readonly secrets: readonly string[];
   readonly forwardTo: string | undefined;
   readonly json: boolean;
-  /** The ids of the notifications that have come. */
+  /** Ids of the notifications that have arrived. */
   readonly seen: Set<string>;
 }
 

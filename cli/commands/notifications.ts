@@ -12,8 +12,8 @@ import { EXIT, untilDone } from '../run.js';
 import { clientFor, paymentId, type TargetOptions, withTarget } from '../target.js';
 
 /**
- * The command `notifications`, which lists those of a payment, with subcommands for operators' lists, and one that
- * sends one again.
+ * The command `notifications`, which lists a payment's, with subcommands for operators' lists and for sending one
+ * again.
  */
 export function addNotificationsCommand(program: Command): void {
   const notifications = program

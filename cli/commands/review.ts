@@ -49,7 +49,7 @@ const DECISIONS: Readonly<
   },
 };
 
-/** The command `review`, which lists what an operator has to look at, with a subcommand for each decision. */
+/** The command `review`, which lists payments for an operator to decide, with a subcommand for each decision. */
 export function addReviewCommand(program: Command): void {
   const review = program
     .command('review')

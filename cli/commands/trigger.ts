@@ -174,8 +174,8 @@ async function untilStatus(sanaga: Sanaga, id: string, status: PaymentStatus, si
 }
 
 /**
- * Uses only a sandbox: the running `start`'s, whose API has no other provider, or one that was named.
- * A payment of a link is checked to be there before anybody pays it.
+ * Uses only a sandbox: the running `start`'s, whose API has no other provider, or one that was named. Checks that a
+ * link's payment is in it before anybody pays it.
  */
 async function setUp(options: TriggerOptions): Promise<Setup> {
   const [sanaga, { url }, start] = await Promise.all([clientFor(options), findTarget(options), findStart()]);

@@ -117,7 +117,7 @@ function changes(json: boolean, partsOf: (payment: PaymentSummary) => readonly u
   };
 }
 
-/** A change, by the time of the payment or, in a list that doesn't tell it yet, by that at which it was seen. */
+/** A change, with the payment's time or, in a list that doesn't have it yet, the time at which it was seen. */
 function changeLine(payment: PaymentSummary & Pick<Payment, 'link'>): string {
   const { id, reason, link, updatedAt = new Date().toISOString(), externalId, final } = payment;
   const more = reason ?? (final ? undefined : link);

@@ -21,7 +21,7 @@ export const fail = (check: string, detail: string, todo: string): Finding => ({
   todo,
 });
 
-/** An error in a few words: those of fetch hide theirs in the cause. */
+/** Formats an error in a few words: those of fetch hide theirs in the cause. */
 export function reasonOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (!(cause instanceof Error)) return String(cause);

@@ -7,7 +7,7 @@ import { type Finding, fail, ok, reasonOf, warn } from './finding.js';
 
 const LIMIT_MS = 10_000;
 
-/** A clock that is off by more than this is worth a word; signatures of notifications are refused from 5 min on. */
+/** Largest difference of a clock without a warning; signatures of notifications are refused from 5 min on. */
 const SKEW_MS = { warn: 5_000, fail: 60_000 } as const;
 
 /** Checks that the API answers, is ready, and accepts the key. */

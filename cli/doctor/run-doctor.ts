@@ -44,15 +44,15 @@ interface Checked {
   readonly env: NodeJS.ProcessEnv;
   /** In words. */
   readonly of: string;
-  /** The API, if it is known. */
+  /** The API, if there is one. */
   readonly target: { readonly url?: string; readonly apiKey?: string };
   /** `true` when notifications are sent to `sanaga listen`, which needn't be running. */
   readonly isForListen: boolean;
 }
 
 /**
- * The settings in a file; without one, those of the `start` that runs in the current folder, whatever this terminal's
- * environment has; and where none runs, those of the environment.
+ * Reads the settings of a file; without one, those of the `start` that runs in the current folder, whatever this
+ * terminal's environment has; and where none runs, those of the environment.
  *
  * @throws UsageError when there are none.
  */
@@ -77,7 +77,7 @@ async function settingsToCheck(options: DoctorOptions): Promise<Checked> {
   return { env: process.env, of, ...apiOf(process.env, options) };
 }
 
-/** @param running whose API is meant where none is named */
+/** @param running the `start` whose API is checked where none is named */
 function apiOf(
   { SANAGA_URL, SANAGA_API_KEY }: NodeJS.ProcessEnv,
   { url, apiKey }: DoctorOptions,
@@ -90,8 +90,8 @@ function apiOf(
 }
 
 /**
- * The settings of a running `start`. It doesn't tell its secrets: the stack's own stand in for them, so that the rest
- * can be read.
+ * Reads the settings of a running `start`. It doesn't reveal its secrets: the stack's own stand in for them, so that
+ * the rest can be read.
  */
 async function ofStart(
   { running, secrets, apiUrl }: NonNullable<Awaited<ReturnType<typeof findStart>>>,

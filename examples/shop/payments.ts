@@ -166,7 +166,7 @@ export class Payments {
     }
   }
 
-  /** Asks what became of an order's payments that aren't final; with `wait`, for some seconds until they are. */
+  /** Reads an order's payments that aren't final; with `wait`, waits some seconds for them. */
   async check(order: Order, { wait = false } = {}): Promise<void> {
     for (const { payment } of this.#store.attempts(order.id)) {
       if (payment === undefined || payment.final) continue;
@@ -177,8 +177,8 @@ export class Payments {
   }
 
   /**
-   * Makes up for what a crash or an outage has left: repeats requests without an answer, each with its own key, and
-   * reads what has changed at Sanaga without a notification, since those stop after 72 hours.
+   * Catches up after a crash or an outage: repeats requests without an answer, each with its own key, and reads
+   * payments that have changed at Sanaga without a notification, since those stop after 72 hours.
    */
   async sweep(): Promise<void> {
     for (const attempt of this.#store.unanswered()) if (!attempt.isRefused) await this.#send(attempt);

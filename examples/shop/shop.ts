@@ -193,8 +193,7 @@ function readPhone(text: string): string | undefined {
 }
 
 /**
- * Refuses forms of other sites, which a browser would send with the owner's password. Browsers name where a form is
- * from.
+ * Refuses forms of other sites, which a browser would send with the owner's password. Browsers name the form's origin.
  */
 function onlyFromOurPages(shopUrl: string) {
   const { origin } = new URL(shopUrl);

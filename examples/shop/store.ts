@@ -26,7 +26,7 @@ export type Attempt = {
   readonly hasSucceeded: boolean;
   /** Why the last request failed. */
   readonly error?: string;
-  /** Sanaga refused it as invalid: to repeat it by itself is of no use. */
+  /** Sanaga refused the request as invalid: repeating it unchanged is of no use. */
   readonly isRefused: boolean;
 } & (
   | { readonly kind: 'collection'; readonly params: LinkParams }
@@ -46,8 +46,8 @@ export function isOver({ payment }: Attempt): boolean {
 }
 
 /**
- * The shop's memory, in a file. Each change is on the disk when its function returns: SQLite's defaults see to that,
- * and what must be stored before Sanaga is asked depends on it.
+ * The shop's memory, in a file. Each change is on the disk when its function returns: SQLite's defaults ensure that,
+ * and whatever must be stored before a call to Sanaga depends on it.
  */
 export class Store {
   readonly #db: DatabaseSync;
@@ -107,8 +107,8 @@ export class Store {
   }
 
   /**
-   * Stores an attempt, before Sanaga is asked, with all that it takes to repeat the request word by word. Its key
-   * follows from the order, so that two processes could not make two attempts of the same number.
+   * Stores an attempt, before Sanaga is asked, with everything needed to repeat the request word by word. Its key
+   * follows from the order, so two processes can't make two attempts of the same number.
    *
    * @returns `undefined` while an earlier one has succeeded, or still can: nobody may be charged or paid twice
    */
@@ -126,8 +126,8 @@ export class Store {
   }
 
   /**
-   * Stores what Sanaga says of a payment, unless something newer is stored: answers and notifications can overtake each
-   * other. A newer word always counts, even if it takes a success back.
+   * Stores Sanaga's data on a payment, unless newer data is stored: answers and notifications can overtake each other.
+   * Newer data always counts, even if it takes a success back.
    */
   update(payment: Payment): void {
     const stored = this.attempt(payment.externalId ?? '');
@@ -140,7 +140,7 @@ export class Store {
       .run(JSON.stringify(payment), hasSucceeded, stored.key);
   }
 
-  /** Stores why Sanaga hasn't answered. It says nothing about the payment. */
+  /** Stores the reason why Sanaga hasn't answered. It says nothing about the payment. */
   noteError(key: string, error: string): void {
     this.#db.prepare('UPDATE attempts SET error = ? WHERE key = ?').run(error, key);
   }
@@ -154,7 +154,7 @@ export class Store {
   }
 
   /**
-   * Stores a notification and what it says, all or nothing.
+   * Stores a notification and its payment, all or nothing.
    *
    * @returns whether it came for the first time: what must happen once, such as an e-mail, hangs on that. What it says
    *   is stored each time, since one that is sent again has the payment as it is by then
@@ -197,7 +197,7 @@ export class Store {
 
 const ATTEMPTS = 'SELECT *, key IN (SELECT key FROM refused) AS is_refused FROM attempts';
 
-/** Within a millisecond, an outcome comes after what isn't one. */
+/** Within a millisecond, outcomes come last. */
 function isNewer(payment: Payment, stored: Payment): boolean {
   if (payment.id !== stored.id) return false;
   if (payment.updatedAt === stored.updatedAt) return payment.final || !stored.final;

@@ -29,7 +29,7 @@ export interface Evidence {
   readonly mayLoseTerminated: boolean;
 }
 
-/** Compares the provider's books with every payment and with what the merchant was notified of. */
+/** Compares the provider's books with every payment and its merchant's notifications. */
 export async function auditAll(records: readonly ObservedPayment[], evidence: Evidence): Promise<Violation[]> {
   const { actions, caseOf, strays, unreadable, mayLoseTerminated } = evidence;
   const violations: Violation[] = [];
@@ -63,8 +63,8 @@ async function read(
 const MAX_CLOCK_SKEW_MS = 50;
 
 /**
- * The audit of a chaos run, by the sandbox's books, once everything is quiet. Operators work until the end: nothing may
- * still be under review.
+ * Audits a chaos run by the sandbox's books, once everything is quiet. Operators work until the end: nothing may still
+ * be under review.
  *
  * @param unreadable deliveries to the merchant whose signature or form was wrong
  * @param recordedOf what the records have of a payment
@@ -99,8 +99,8 @@ export async function auditByBooks(
 }
 
 /**
- * The record, completed by what the books had when something was said. An end that was shown and then changed was
- * wrong, too, unless the workflow was terminated: what it had yet to record is lost with it.
+ * Completes the record by the books at the time of each statement. An end that was shown and then changed was wrong,
+ * too, unless the workflow was terminated: its unrecorded part is lost with it.
  */
 function withTruth(
   record: ObservedPayment,

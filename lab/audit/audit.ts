@@ -9,7 +9,7 @@ import {
 import { type FinalTransaction, statusList } from '../world/provider-books.js';
 import { type AuditCase, agrees, type Finding, isExcused, isOverruled, type Violation } from './case.js';
 
-/** Compares what happened at the provider with what Sanaga shows and what the merchant was notified of. */
+/** Compares the provider's books with Sanaga's payments and the merchant's notifications. */
 export function audit(subject: AuditCase): Violation[] {
   const about = subject.record.planned.id;
   return [
@@ -206,7 +206,7 @@ function forgotten({ record }: AuditCase): Finding[] {
     .map((number) => ({ invariant: 'unnotified', what: `notification ${number} was never taken` }));
 }
 
-/** A notification carries the payment as it stands when it is sent: what it calls final must be the ledger's word. */
+/** Checks that a notification has the payment as it is when sent: the ledger must agree with a final status. */
 function untrue({ record }: AuditCase): Finding[] {
   return record.notifications.flatMap(({ webhookId, at, content: { type, data }, truth }): Finding[] => {
     if (isExcused(record, at)) return [];

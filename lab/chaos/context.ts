@@ -22,7 +22,7 @@ export class RealTimeline implements Timeline {
   /** Rejects with the first error of something planned; never resolves. */
   readonly failed: Promise<never>;
 
-  /** @param over drops what is still planned when it is aborted */
+  /** @param over drops the remaining plans when it is aborted */
   constructor(readonly over: AbortSignal) {
     this.failed = new Promise<never>((_, reject) => {
       this.#fail = reject;
@@ -99,7 +99,7 @@ export async function wait(ms: number, { over }: { readonly over: AbortSignal })
   await pause(Math.max(0, ms), undefined, { signal: over });
 }
 
-/** Ends without an error what the end of the run has cut short. */
+/** Ends work without an error when the end of the run has cut it short. */
 export async function untilOver(work: Promise<void>): Promise<void> {
   try {
     await work;

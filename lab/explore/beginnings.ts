@@ -46,7 +46,7 @@ interface Call {
 const ID = 'col_1' as PaymentId;
 const AWAY = new Error('Temporal is away');
 
-/** One story: what was chosen at each step decides it. */
+/** One story, determined by the choice at each step. */
 class Story {
   readonly broken = new Set<BeginningRule>();
   #calls: Call[] = [];
@@ -208,8 +208,8 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 const WALK_STEPS = 16;
 
 /**
- * Tells all stories of up to so many steps, each from its start, and then random ones that are longer. A step is what
- * comes of a call, or something that happens.
+ * Tells all stories of up to a number of steps, each from its start, and then longer random ones. A step is the result
+ * of a call, or another event.
  */
 export async function exploreBeginnings(
   { steps, walks, seed = 1 }: { readonly steps: number; readonly walks: number; readonly seed?: number },

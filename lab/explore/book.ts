@@ -39,7 +39,7 @@ interface Recorded {
   readonly violations: readonly Violation[];
 }
 
-/** Keeps the book after one step of the machine, and tells what was wrong about the step. */
+/** Keeps the book after one step of the machine, and lists the step's errors. */
 export function record(before: Situation, event: PaymentEvent, step: Step, now: number): Recorded {
   const violations: Violation[] = [];
   const shown = shownBy(before, event);

@@ -52,7 +52,7 @@ export class ExpectedPayment {
 
   constructor(public payment: PaymentState) {}
 
-  /** Goes on from what has happened before the workflow begins. */
+  /** Continues from the events before the workflow's beginning. */
   beginAs({ payment, timeline }: Beginning, now: number): void {
     const { todo } = step(payment, { kind: 'begin' }, now);
     [this.payment, this.timeline, this.todo] = [payment, timeline, todo];
@@ -112,7 +112,7 @@ export class ExpectedPayment {
     this.#acts.push(['carryOn', this.payment, this.timeline]);
   }
 
-  /** Lets the machine take an event, with what is to come of it at once. */
+  /** Lets the machine take an event, with its immediate consequences. */
   take(event: PaymentEvent, now: number): void {
     const before = this.payment;
     const { payment, todo, replies } = step(before, event, now);

@@ -61,7 +61,7 @@ export function viewOf(payment: PaymentState): View {
   return { status: statusOf(payment), final: isFinalPayment(payment) };
 }
 
-/** Returns what the merchant is to be notified of when what it sees changes. */
+/** Returns the type of notification that a change visible to the merchant requires. */
 export function expectedNotification(before: View, after: View): PaymentEventType | undefined {
   if (after.final ? before.final : before.status === after.status) return undefined;
   switch (after.status) {
@@ -163,9 +163,7 @@ function decidedOf(shown: readonly Shown[], transId: TransId): ProviderStatus | 
   return shown.find((one) => one.transId === transId)?.decided;
 }
 
-/**
- * Finds what has been shown of a transaction that doesn't go with the outcome, and that no decision has had in view.
- */
+/** Finds shown transactions that contradict the outcome and that no decision has taken into account. */
 function forgotten(
   { transId, status, isWrong, decided }: Shown,
   ownId: TransId | undefined,

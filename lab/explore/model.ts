@@ -170,7 +170,7 @@ export class Model {
     return this.#reset(answered.situation, situation.mark === undefined ? 'start' : 'next', 0);
   }
 
-  /** A message while the request is in flight: whatever it asks, the payment continues to send. */
+  /** A message while the request is in flight: it never keeps the payment from sending. */
   #duringPost(before: Situation, message: NonNullable<PostMove['during']>): Situation {
     const request = before.book.requests + 1;
     const event: RequestEvent =
@@ -221,9 +221,7 @@ export class Model {
     return this.#feed({ ...before, payment, delivering, todo, book, provider }, event);
   }
 
-  /**
-   * A new worker, and a Temporal that has lost the update of which the workflow task was. Who asked hears of a failure.
-   */
+  /** A new worker, and a Temporal that has lost the update of the workflow task. The caller receives a failure. */
   #updateLost(before: Situation): Situation {
     const { recorded } = before;
     if (recorded === undefined) return before;
@@ -330,7 +328,7 @@ export class Model {
     return isRecorded ? { ...situation, provider: given(situation.provider, situation) } : situation;
   }
 
-  /** A try to notify the merchant: whatever its outcome, it may have been heard. */
+  /** A try to notify the merchant: the merchant may have received it, whatever its result. */
   #tell({ payment, told, provider }: Situation, number: number): Told {
     const type = payment.notifications.find((one) => one.number === number)?.type;
     const name = `${number}${type}`;

@@ -30,9 +30,7 @@ type Happening =
   | { readonly kind: 'workerLost'; readonly forgets?: true }
   /** Nothing happens, but this is the moment that the workflow will be reset to. */
   | { readonly kind: 'mark' }
-  /**
-   * To its start, to the moment that was marked, or to the workflow task after it: what came in then comes in again.
-   */
+  /** A reset to the start, to the marked moment, or to the workflow task after it. Signals since then come in again. */
   | { readonly kind: 'reset'; readonly to: 'start' | 'mark' | 'next' }
   | { readonly kind: 'answersAgain' };
 
@@ -46,7 +44,7 @@ export interface PostMove {
     | 'notSent'
     | 'unchecked'
     | 'ambiguous'
-    /** It isn't sent: the list, which is read right before it, shows what was sent before. */
+    /** The request isn't sent: the list, which is read right before, shows an earlier one. */
     | 'shown'
     | 'throttled'
     /** The worker is lost; a link is made again. */
@@ -92,7 +90,7 @@ export interface ListMove {
         readonly kind: 'listed';
         readonly without: readonly TransId[];
         readonly isBare: boolean;
-        /** It also shows one that names this payment, and another. */
+        /** The list also shows a transaction that names this payment, and another. */
         readonly isDisputed?: true | undefined;
         /** It is shown with the status that it had before. */
         readonly older?: TransId | undefined;

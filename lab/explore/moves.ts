@@ -136,7 +136,7 @@ function notificationMoves(situation: Situation, setting: Setting): Move[] {
   return moves;
 }
 
-/** Lists how an operator may take back what was decided, and isn't carried out yet. */
+/** Lists the ways for an operator to take back a decision that isn't carried out yet. */
 function recallMoves({ payment: { phase, resolved } }: Situation): Move[] {
   const isOpen = phase.kind === 'waiting' || phase.kind === 'sending';
   return isOpen && resolved !== undefined ? [{ kind: 'reject', review: resolved.review, by: 'ops' }] : [];

@@ -9,7 +9,7 @@ import { type OwnTransaction, type Provider, type Situation, transactionOf, with
 
 /** The result of a call to the provider. */
 export interface Answered {
-  /** With what has changed at the provider. */
+  /** The situation after the call, with the changes at the provider. */
   readonly situation: Situation;
   /** The answer as the payment machine gets it; `undefined` if the worker was lost with it. */
   readonly event: AnswerEvent | undefined;

@@ -142,7 +142,7 @@ function inView(made: NonNullable<OpenRequest['made']>): NonNullable<Book['propo
   return { ...made, review: made.review + 1 };
 }
 
-/** Finds what is carried out although no second person has decided the same, on the review that it is now. */
+/** Finds decisions that are carried out although no second person has decided the same, on the current review. */
 function alone({ proposed }: Book, { kind, made }: OpenRequest): Violation[] {
   const isSame = proposed?.what === made?.what && proposed?.review === made?.review;
   if (proposed !== undefined && isSame && proposed.by !== made?.by) return [];

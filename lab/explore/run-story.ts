@@ -54,9 +54,9 @@ export interface Variation {
 }
 
 /**
- * Runs a story through the built workflow, and compares every command with what the machine wants done: the activities
- * with their limits and arguments, the timers, the search attributes, the replies, the end and what is carried on, with
- * the timeline. Then each run is replayed, and must give the same commands in the same order.
+ * Runs a story through the built workflow, and compares every command with the machine's step: the activities with
+ * their limits and arguments, the timers, the search attributes, the replies, the end and the carried state, with the
+ * timeline. Then replays each run, which must give the same commands in the same order.
  *
  * @returns how often a workflow was activated
  * @throws StoryMismatch
@@ -76,7 +76,7 @@ export async function runStory(vm: WorkflowVm, story: Story, telling: Variation)
   return await run.finish();
 }
 
-/** A run of a workflow: what it was given, and what it did. */
+/** A run of a workflow, with its input and its commands. */
 interface ActiveRun {
   readonly run: WorkflowRun;
   readonly type: PaymentWorkflowType;
@@ -206,7 +206,7 @@ class StoryRun {
     return isOverdue;
   }
 
-  /** An ended payment is opened again by what comes in for it. */
+  /** Reopens an ended payment for a message. */
   private async reopen(event: PaymentEvent, now: number): Promise<void> {
     if (!isMessage(event)) throw new Error(`an ended payment can't take ${event.kind}`);
     const type = 'reopenPayment';
@@ -319,7 +319,7 @@ class StoryRun {
     }
   }
 
-  /** Activates the run, and compares what it does with what was expected. */
+  /** Activates the run, and compares its commands with the expected ones. */
   private async activate(given: readonly Job[], moment: Moment): Promise<void> {
     const { active } = this;
     if (active === undefined) throw new Error('no run is active');
@@ -349,8 +349,8 @@ class StoryRun {
   }
 
   /**
-   * Replies come when their handlers go on, after what the loop has done; a refusal takes a moment longer than an
-   * answer. A timer is cancelled a moment after that was asked for.
+   * Replies come when their handlers go on, after the loop's commands; a refusal takes a moment longer than an answer.
+   * A timer is cancelled a moment after the request to cancel it.
    */
   private compare(acts: readonly Act[]): void {
     const isLate = (name: string) => name === 'cancelTimer';
@@ -385,7 +385,7 @@ function isMoney(command: Command | undefined): boolean {
   return MONEY.includes(command?.scheduleActivity?.activityType ?? '');
 }
 
-/** Notes what the run waits for. */
+/** Records the run's waits. */
 function follow(active: ActiveRun, command: Command, now: number, next: Command | undefined): void {
   const { scheduleLocalActivity, scheduleActivity } = command;
   // One that is set for a request that moves money is no pause.

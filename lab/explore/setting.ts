@@ -94,7 +94,7 @@ export interface Setting {
   readonly foreign: readonly Foreign[];
   /** The workflow is reset to any moment instead of its start. */
   readonly isMarked?: true | undefined;
-  /** The provider answers 4xx when it is asked for the list of a payment of which it has nothing to show. */
+  /** The provider answers 4xx when it is asked for the list of a payment without transactions. */
   readonly refusesUnknown?: true | undefined;
   /** Number of foreign transactions of each kind; one by default. */
   readonly copies?: number | undefined;
@@ -166,7 +166,7 @@ export function settingOf(
   };
 }
 
-/** Makes a setting in which nothing unusual happens but what is named. */
+/** Makes a setting without unusual events, except the named ones. */
 export function calmSettingOf(changes: Parameters<typeof settingOf>[0]): Setting {
   return settingOf({
     troubles: new Set(),

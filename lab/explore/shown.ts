@@ -10,13 +10,13 @@ import { isUnsettled, type OpenRequest, type Shown, type Situation, transactionO
 /** The payment's transactions as the provider has shown them, including those in an answer. */
 interface ShownNow {
   readonly all: readonly Shown[];
-  /** It shows a further one that can move money, or has moved it, or one in another status than before. */
+  /** It shows a further transaction that can move money or has moved it, or one with a new status. */
   readonly news: boolean;
   /** All that it shows was in view when a decision was made, and goes with the outcome. */
   readonly isKnown: boolean;
 }
 
-/** Keeps what is known of the payment's transactions after an event. */
+/** Keeps the known transactions of the payment after an event. */
 export function shownBy({ book, payment, provider }: Situation, event: PaymentEvent): ShownNow {
   const disputed = transactionsIn(event)
     .filter((one) => isDisputed(payment.order, one))
@@ -68,7 +68,7 @@ export function shownBy({ book, payment, provider }: Situation, event: PaymentEv
   return { all, news, isKnown };
 }
 
-/** Updates what was shown before: whether it was asked about, and what a list leaves out now. */
+/** Updates earlier transactions: whether they were asked about, and whether a list leaves them out now. */
 function heardOf(shown: readonly Shown[], event: PaymentEvent): readonly Shown[] {
   if (event.kind === 'status' && (event.answer.kind === 'unknown' || event.answer.kind === 'found')) {
     return shown.map((one) =>
@@ -106,7 +106,7 @@ function isNews({ order }: PaymentState, isOwn: boolean, known: Shown | undefine
   return status !== known.status && isMoving && !isOld && !isUntried;
 }
 
-/** Marks as decided on what was in view of a decision, and what the payment went by, or goes by now. */
+/** Marks the transactions that a decision had in view, and the one that the payment went by, or goes by now. */
 export function decided(
   shown: readonly Shown[],
   { view, kind }: OpenRequest,

@@ -17,8 +17,8 @@ export interface Machine {
 }
 
 /**
- * One moment of a story: the payment, what surrounds it, and what was shown and promised so far. Times are ms since the
- * epoch.
+ * One moment of a story: the payment, its surroundings, and everything shown and promised so far. Times are ms since
+ * the epoch.
  */
 export interface Situation {
   readonly now: number;
@@ -46,7 +46,7 @@ export interface Situation {
 export interface Told {
   readonly all: readonly string[];
   readonly last?: PaymentEventType | undefined;
-  /** A person had decided what it was told. */
+  /** A person had decided the status that the merchant was notified of. */
   readonly isDecided: boolean;
 }
 
@@ -61,7 +61,7 @@ export interface Mark {
   readonly signals: readonly PaymentEvent[];
 }
 
-/** The last thing that Temporal has on record: what happened, and what it happened to. */
+/** Temporal's last record: the event, and the situation before it. */
 export interface Recorded {
   readonly payment: PaymentState;
   readonly delivering: Situation['delivering'];
@@ -129,7 +129,7 @@ export interface Book {
    */
   readonly lookedAt?: number | undefined;
   readonly isNamed: boolean;
-  /** The provider has throttled an attempt to send what is to be sent. */
+  /** The provider has throttled an attempt to send the request. */
   readonly isThrottled?: true | undefined;
   /** Transactions that notifications have named since the list was read, and that the provider has not shown. */
   readonly named: readonly TransId[];

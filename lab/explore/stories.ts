@@ -8,7 +8,7 @@ import { pick, randomOf } from './random.js';
 import { orderOf, type Setting, settingOf, TWO_PEOPLE } from './setting.js';
 import type { Machine, Situation } from './situation.js';
 
-/** A random story: the events of one payment, in order, and what the machine did at each. */
+/** A random story: the events of one payment, in order, and the machine's step at each. */
 export interface RandomStory {
   readonly order: PaymentOrder;
   readonly terms: PaymentTerms;

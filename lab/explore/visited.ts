@@ -5,7 +5,7 @@ import type { Ambiguity, Inquiry, Phase, Review, Unsent } from '../../src/paymen
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/payments/words/time.js';
 import type { Situation } from './situation.js';
 
-/** Texts of which only the equality matters for what happens next. */
+/** Texts that matter only for equality. */
 const numbers = new Map<string, number>();
 
 function numberOf(words: string | undefined): number {
@@ -17,8 +17,8 @@ function numberOf(words: string | undefined): number {
 }
 
 /**
- * Encodes a situation as a short text that differs from that of any situation with another future: times are relative
- * to now, and those that no longer matter are left out.
+ * Encodes a situation as a short text, different for situations with different futures: times are relative to now, and
+ * those without further effect are left out.
  */
 export function encode(situation: Situation): string {
   const { payment, todo, delivering, provider, book, left, recorded, mark, told, now } = situation;

@@ -9,7 +9,7 @@ import { MINUTE_MS, SECOND_MS } from '../../src/payments/words/time.js';
 import type { EndedState, PaymentInput, PaymentWorkflowType } from '../../src/workflows/messages.js';
 import { type Command, FIRST_RUN_ID, milliseconds, valuesOf } from './workflow-vm.js';
 
-/** A command without its sequence numbers: what it does, and with what. */
+/** A command without its sequence numbers: its kind and its arguments. */
 export type Act = readonly [name: string, ...details: unknown[]];
 
 const WORKFLOW_TYPES = { link: 'collectByLink', direct: 'collectDirect', payout: 'payOut' } as const;
@@ -66,7 +66,7 @@ const NOTIFYING: Limits = { runsMs: 10 * SECOND_MS, waitsMs: 5 * SECOND_MS, atte
 
 const SENDS = { link: 'initiatePay', direct: 'directPay', payout: 'payOut' } as const;
 
-/** Returns the activity that does what is to be done: its name, its limits and its arguments. */
+/** Returns the activity for the machine's action: its name, its limits and its arguments. */
 export function activityAct(payment: PaymentState, todo: Exclude<Todo, { kind: 'wait' | 'end' }>, now: number): Act {
   const { order, terms } = payment;
   const asking = askingLimits(terms);

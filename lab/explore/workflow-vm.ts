@@ -32,8 +32,8 @@ export interface Moment {
 const NO_LIMIT = undefined;
 
 /**
- * Ends what the SDK does for each promise of the process once workflows run in its main thread, to know where they
- * wait. In production nobody looks there; here it would slow all that comes afterwards.
+ * Ends the SDK's tracking of each promise of the process, which it does once workflows run in its main thread. Nobody
+ * needs it here, and it would slow down everything that follows.
  */
 export function stopTracingPromises(): void {
   globalHandlers.stopPromiseHook();
@@ -167,7 +167,7 @@ export function activityJob(seq: number, isLocal: boolean, result: unknown): Job
 type TimeLimit = 'SCHEDULE_TO_START' | 'START_TO_CLOSE';
 
 /**
- * Ends an activity without an answer: no worker has taken it in time, or the one that has did not end in time.
+ * Ends an activity without an answer: no worker took it in time, or the one that did didn't end in time.
  *
  * @param before how an earlier attempt of it has ended
  */

@@ -92,7 +92,7 @@ export class FaultInjector {
     }
   }
 
-  /** Starts another worker in place of one that ended by itself, as those who run workers would. */
+  /** Starts another worker in place of one that ended by itself, as an operator would. */
   readonly onWorkerFailure = (code: number | null): void => {
     const world = this.#world;
     this.crashCounts.add('workerFailed');

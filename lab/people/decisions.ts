@@ -26,7 +26,7 @@ export interface Proposal {
 }
 
 /**
- * Puts a decision to the API, and notes what has come of it.
+ * Sends a decision to the API, and records its result.
  *
  * @param shown the payment as the API has just shown it
  * @param who the kind of operator, under which it is counted
@@ -91,7 +91,7 @@ export function decisionByBooks(
   return payment.transId === entry.transId ? undefined : { action: 'match', transId: entry.transId };
 }
 
-/** The transaction that the payment is, by the provider's books: one that is paid or may be, before all others. */
+/** Returns the payment's transaction by the provider's books: a paid one, or one that may be, before all others. */
 function bestMatch(transactions: readonly LedgerTransaction[]): LedgerTransaction | undefined {
   return [...transactions].reverse().sort((one, other) => rank(one) - rank(other))[0];
 }

@@ -70,8 +70,8 @@ const BOMB = gzipSync(Buffer.alloc(64 * 1024 * 1024), { level: 1 });
 const ACKNOWLEDGED: ReadonlySet<MerchantFault> = new Set(['merchantSlow', 'merchantEndless', 'merchantBomb']);
 
 /**
- * The merchant's address for notifications. It checks every signature, writes everything down, and is as reliable as
- * such addresses are: at times it answers 500 to what it has taken, hangs up, is slow, or isn't there at all.
+ * The merchant's address for notifications. It checks every signature, records everything, and is as reliable as such
+ * addresses are: at times it answers 500 to a notification that it has taken, hangs up, is slow, or isn't there at all.
  */
 export class MerchantEndpoint {
   away = false;

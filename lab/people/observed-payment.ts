@@ -17,7 +17,7 @@ export interface MadeDecision {
   readonly isWrong: boolean;
 }
 
-/** A final status that the API showed, and what the provider's books had at that moment. */
+/** A final status that the API showed, with the provider's books at that moment. */
 export interface ShownEnd {
   /** ms since the epoch. */
   readonly at: number;

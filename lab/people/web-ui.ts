@@ -17,7 +17,7 @@ export class WebUi {
     private readonly mayBeAway: boolean,
   ) {}
 
-  /** Plans what is pressed for a payment that arrives at a time (ms since the epoch). */
+  /** Plans the buttons pressed for a payment that arrives at a time (ms since the epoch). */
   plan(record: ObservedPayment, arrival: number, presses: readonly PlannedPress[]): void {
     for (const { button, afterMs } of presses) {
       this.context.timeline.exactly(arrival + afterMs, async () => {

@@ -1,7 +1,7 @@
 import { derivePaymentId } from '../../src/payments/words/derive-payment-id.js';
 import type { PaymentId } from '../../src/payments/words/payment-id.js';
 
-/** The body of a merchant's request, and what the provider is going to make of it. */
+/** The body of a merchant's request, and the provider's future result. */
 export interface PlannedOrder {
   readonly way: 'link' | 'direct' | 'payout';
   readonly path: '/v1/collections' | '/v1/payouts';
@@ -41,7 +41,7 @@ export interface MerchantHabits {
   readonly otherBodyAfter?: number | undefined;
   readonly looksAfter: readonly number[];
   readonly refreshesAfter?: number | undefined;
-  /** Collections only: expires it, which is taken of a link, and of what was not sent yet. */
+  /** Collections only: expires it, which is accepted for a link, and for a payment that was not sent yet. */
   readonly expiresAfter?: number | undefined;
 }
 

@@ -112,7 +112,7 @@ async function runUntilEnd(setup: Setup, report: (line: string) => void): Promis
   }
 }
 
-/** Does what is due, and what falls due meanwhile. */
+/** Does everything due, including what falls due meanwhile. */
 async function actWhatIsDue({ world, timeline }: Setup): Promise<void> {
   for (;;) {
     const due = timeline.takeDue(await world.time.now());
@@ -136,7 +136,7 @@ function hasEnded(record: ObservedPayment, now: number): boolean {
 }
 
 /**
- * Records what has ended so far: a payment that is opened again is recorded several times.
+ * Records the payments that have ended so far: one that is opened again is recorded several times.
  *
  * @returns how many payments go on
  */

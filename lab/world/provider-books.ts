@@ -8,7 +8,7 @@ import { statusSchema } from '../../src/provider/schemas.js';
 
 /** A transaction in the provider's books, as far as its status is compared; wherever it was read. */
 export type BookedStatus = Pick<Entry, 'status'> & {
-  /** The provider made it by itself, beside the one that it was asked for. */
+  /** The provider made it by itself, beside the requested one. */
   readonly isStray?: boolean | undefined;
 };
 

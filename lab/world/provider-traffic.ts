@@ -74,7 +74,7 @@ export function digestOf(lines: readonly string[]): string {
   return createHash('sha256').update(lines.join('\n')).digest('hex').slice(0, 16);
 }
 
-/** The last webhook status of each transaction: what the provider's, or a forged, notification said last. */
+/** The last webhook status of each transaction, from the provider's or a forged notification. */
 export class LastWebhookStatuses {
   readonly #statuses = new Map<string, string>();
 

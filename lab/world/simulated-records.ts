@@ -14,9 +14,9 @@ import { eachOf } from '../each-of.js';
 const MAX_IN_FLIGHT = 16;
 
 /**
- * The records of a simulated world, in an embedded database. The time-skipping server has no index that a recorder
- * could ask for what has ended: each payment is looked at instead, and read and written as the recorder does. The
- * recorder itself is chaos's.
+ * The records of a simulated world, in an embedded database. The time-skipping server has no index in which a recorder
+ * could find ended payments: each payment is read instead, and recorded as the recorder does. Chaos runs the recorder
+ * itself.
  */
 export interface SimulatedRecords {
   readonly records: Records;

@@ -93,9 +93,8 @@ export class SimulatedTime {
 }
 
 /**
- * Has the server's time go on when somebody terminates a workflow. The test server keeps time from skipping while a
- * task is on its way, and when its workflow is terminated meanwhile, it does so for ever: what is then still held is
- * given back here.
+ * Lets the server's time go on when somebody terminates a workflow. The test server keeps time from skipping while a
+ * task is on its way and, when its workflow is terminated meanwhile, for ever: this releases the hold.
  */
 export function unlockingTime({
   workflowService,

@@ -84,7 +84,7 @@ export function workerParts(settings: WorkerSettings) {
   };
 }
 
-/** A worker's connection: uncompressed, for the wire to understand what it carries. */
+/** A worker's connection: uncompressed, so that the wire understands it. */
 export async function connectWorker({ temporalAddress: address }: WorkerSettings): Promise<NativeConnection> {
   return withEmptyIndex(await NativeConnection.connect({ address, grpcCompression: { codec: 'none' } }));
 }
@@ -93,7 +93,7 @@ export async function connectWorker({ temporalAddress: address }: WorkerSettings
 export interface WorkerHost {
   /** Resolves when the worker takes tasks. */
   start(): Promise<void>;
-  /** Lets the worker finish what it does, within its grace period. */
+  /** Lets the worker finish its tasks, within its grace period. */
   stop(): Promise<void>;
   /** Kills the worker at once, and resolves when it is gone; `false` if it can't be killed. */
   kill(): Promise<boolean>;

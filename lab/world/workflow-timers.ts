@@ -6,7 +6,7 @@ const GRID_MS = 1_000;
 const SOON_MS = 60_000;
 
 /**
- * Timers as the time-skipping server can bear them. Runs inside the workflows.
+ * Timers that the time-skipping server can bear. Runs inside the workflows.
  *
  * They end on whole seconds, up to one late: those of many payments are then due together, and the workers busy with
  * all of them. The server moves time on to one timer after the other, and waits at each for all that it brings about.

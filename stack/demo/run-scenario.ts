@@ -36,7 +36,7 @@ export interface ScenarioContext {
   readonly onChange: (row: Row) => void;
 }
 
-/** Takes one payment to its outcome. What differs from the scenario, or fails, goes into the row's `problems`. */
+/** Takes one payment to its outcome. Differences from the scenario, and failures, go into the row's `problems`. */
 export async function runScenario(scenario: Scenario, context: ScenarioContext): Promise<Row> {
   let row: Row = { scenario, done: false, problems: [] };
   const change = (part: Partial<Row>) => {
@@ -111,7 +111,7 @@ export function ledgerProblems({ payment, scenario }: Row, ledger: readonly Ledg
   return differences.filter((difference) => difference !== undefined);
 }
 
-/** One line for each of the provider's transactions that belongs to none of the payments. */
+/** Lists the provider's transactions that belong to none of the payments. */
 export function strayTransactions(rows: readonly Row[], ledger: readonly LedgerEntry[]): string[] {
   const ids = new Set(rows.map(({ payment }) => payment?.id));
   return ledger

@@ -23,7 +23,7 @@ export interface Scenario {
   readonly body: Readonly<Record<string, unknown>>;
   readonly expected: PaymentStatus;
   act?(payment: PaymentAnswer, actions: ScenarioActions): Promise<void>;
-  /** Checks what else the provider's ledger must show; gives what is wrong. */
+  /** Checks the provider's ledger further; returns the problems. */
   proof?(entry: LedgerEntry): string | undefined;
 }
 
