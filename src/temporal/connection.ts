@@ -38,7 +38,7 @@ export interface TemporalTarget {
  *
  * @throws Error when the configuration file or a certificate that it names cannot be read.
  */
-export function loadTemporalTarget(env: NodeJS.ProcessEnv = process.env): TemporalTarget {
+export function loadTemporalTarget(env: NodeJS.ProcessEnv): TemporalTarget {
   const overrideEnvVars: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
     // `TEMPORAL_ADDRESS=` in a .env file means "not set", never the empty address.
