@@ -6,8 +6,8 @@ export class SanagaError extends Error {
 }
 
 /**
- * There is no answer: the connection failed or broke. A request that changes something fails with an {@link
- * OutcomeUnknownError} instead, unless it is certain that nothing was sent.
+ * There is no answer: the connection failed or broke. A request that changes something fails with an
+ * {@link OutcomeUnknownError} instead, unless it is certain that nothing was sent.
  */
 export class ConnectionError extends SanagaError {
   override readonly name: string = 'ConnectionError';
@@ -257,7 +257,7 @@ export class IncompleteListError extends SanagaError {
   }
 }
 
-/** Why a webhook isn't accepted. */
+/** Reason why a webhook isn't accepted. */
 export type WebhookRefusal =
   /** One of the headers webhook-id, webhook-timestamp and webhook-signature is missing. */
   | 'missing_header'

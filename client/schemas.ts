@@ -119,7 +119,7 @@ export interface Payment {
   readonly phone?: string;
   /** The amount after the provider's fees, once the provider has given it, in XAF */
   readonly revenue?: number;
-  /** The provider's fees: what has moved less `revenue`, in XAF */
+  /** The provider's fees: the amount that moved, less `revenue`, in XAF */
   readonly fee?: number;
   /** Why the payment failed or is in REVIEW, in words for people */
   readonly reason?: string;
@@ -429,8 +429,8 @@ export interface PaymentSummary {
    */
   readonly revenue?: number;
   /**
-   * The provider's fees: what has moved less `revenue`, in XAF; missing until the payment is recorded as it
-   * stands, about a minute after its end, and where there are no records
+   * The provider's fees: the amount that moved, less `revenue`, in XAF; missing until the payment is recorded as
+   * it stands, about a minute after its end, and where there are no records
    */
   readonly fee?: number;
   /**
@@ -576,8 +576,8 @@ export interface TimelineEntry {
   >;
   readonly transId?: string;
   /**
-   * Who decided or asked for it, by the name of the key; on a merchant's timeline, an operator is named for a
-   * decision alone. Of `sending`: `policy` or `operator`, if it is sent once more. Of a check, `statement`
+   * The name of the key that decided or asked for it; a merchant's timeline names an operator only for a
+   * decision. Of `sending`: `policy` or `operator`, if it is sent once more. Of a check, `statement`
    */
   readonly by?: string;
   /** The second operator, where the decision took two */
@@ -759,7 +759,7 @@ export interface StatementTotals {
 
 export interface Sum {
   readonly count: number;
-  /** The sum of their amounts: of SUCCESSFUL payments, of what has moved, in XAF */
+  /** The sum of their amounts; for SUCCESSFUL payments, of the amounts moved, in XAF */
   readonly amount: number;
 }
 
@@ -786,10 +786,7 @@ export interface StatementCoverage {
   readonly complete: boolean;
   /** For operators: what the provider's search could not show, in words */
   readonly gaps: readonly string[];
-  /**
-   * Payments of which nothing was seen: the provider gave no answer about them, or there were too many to ask
-   * for one by one
-   */
+  /** Payments without data: the provider gave no answer about them, or there were too many to ask for one by one */
   readonly notCompared: number;
   /** `true` when there are more payments than a statement takes */
   readonly cutOff: boolean;
@@ -844,7 +841,7 @@ export interface StatementDifference {
   readonly transId?: string;
   /** As the payment had it */
   readonly status?: Open<'CREATED' | 'PENDING' | 'SUCCESSFUL' | 'FAILED' | 'EXPIRED' | 'REVIEW'>;
-  /** As the payment has it: what was ordered, or has moved, in XAF */
+  /** The payment's amount: ordered, or moved, in XAF */
   readonly amount?: number;
   /** As the provider shows it */
   readonly providerStatus?: Open<'CREATED' | 'PENDING' | 'SUCCESSFUL' | 'FAILED' | 'EXPIRED'>;

@@ -8,7 +8,7 @@ import { createLogger } from './telemetry/logger.js';
 
 /**
  * The desk's process: serves pages for operators until SIGTERM or SIGINT. It knows neither Temporal nor the provider,
- * and has no key of its own: it calls the API with the key of the one who is signed in.
+ * and has no key of its own: it calls the API with the operator's key.
  */
 await runProcess(async (stop) => {
   const config = readConfig('desk', process.env);

@@ -18,7 +18,7 @@ import { startTracing } from './telemetry/tracing.js';
 import { connectClient, loadTemporalTarget } from './temporal/connection.js';
 import { encryptionOf } from './temporal/encryption.js';
 
-/** Requests without a valid API key within a minute, after which an address is refused. */
+/** Requests without a valid API key within a minute, after which an address's refusals are delayed. */
 const MAX_FAILURES_PER_MINUTE = 20;
 
 /**

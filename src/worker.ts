@@ -35,13 +35,13 @@ const WORKFLOW_BUNDLE = fileURLToPath(new URL('./workflow-bundle.js', import.met
 const CONNECT_AGAIN_MS = 2_000;
 
 /**
- * How long the worker that is being made may take to be there once the process has to stop, in ms: usually a second is
+ * A worker that is being made may take this long to start once the process has to stop, in ms: usually a second is
  * enough.
  */
 const CREATION_GRACE_MS = 5_000;
 
 /**
- * How long a worker may take to end beyond its grace period, in ms: activities that still run then are abandoned after
+ * A worker may take this long to end beyond its grace period, in ms: activities that still run then are abandoned after
  * a second. The SDK waits for half a minute until Temporal has heard that a worker ends.
  */
 const LEAVE_MS = 1_250;
@@ -141,7 +141,7 @@ function startNotifier(config: Config<'worker'>, logger: Logger, tracing: Tracin
 }
 
 /**
- * Runs the worker until `stop`, and `record` as long.
+ * Runs the worker until `stop`, and `record` for the same time.
  *
  * @returns whether the worker has ended within `leaveMs` after `stop`
  */
@@ -182,7 +182,7 @@ function workerSettings(config: Config<'worker'>) {
 }
 
 /**
- * Installs Temporal's runtime; with an address, its metrics and the worker's own are shown there.
+ * Installs Temporal's runtime. With an address, it serves the runtime's metrics and the worker's own there.
  *
  * @throws {Error} of the system when the address is in use.
  */
@@ -222,7 +222,7 @@ async function connectPatiently(
   return undefined;
 }
 
-/** Opens the records and a client to read Temporal with, if there is a database. Payments go on without. */
+/** Opens the records and a client to read Temporal with, if there is a database. Payments continue without it. */
 function openKeeping(config: Config<'worker'>, target: TemporalTarget, encryption: Encryption, logger: Logger) {
   try {
     const records = openRecords(config, encryption, logger);
@@ -235,7 +235,8 @@ function openKeeping(config: Config<'worker'>, target: TemporalTarget, encryptio
 }
 
 /**
- * Records payments until `stop`, and has their statements made each day; never rejects, for payments go on without it.
+ * Records payments until `stop`, and has their statements made each day; never rejects, since payments continue without
+ * it.
  */
 async function keepRecords(
   keeping: ReturnType<typeof openKeeping>,
@@ -260,8 +261,8 @@ async function keepRecords(
 }
 
 /**
- * Where notifications go: to the addresses that the merchants' file has for their merchant, or all of them to the one
- * address in the settings.
+ * Finds the addresses of notifications: those of their merchant in the merchants' file, or the one address in the
+ * settings.
  */
 function endpoints(config: Config<'worker'>) {
   const { MERCHANTS_FILE: merchants, MERCHANT_WEBHOOK_URL: url, MERCHANT_WEBHOOK_SECRET: secrets } = config;

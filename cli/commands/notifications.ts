@@ -20,7 +20,7 @@ export function addNotificationsCommand(program: Command): void {
     .command('notifications')
     .summary('list notifications to merchants, and send one again')
     .description(
-      'Lists what was sent to your webhook address about a payment, or is to be sent, and what became of it: oldest first.',
+      "Lists a payment's notifications to your webhook address, sent and pending, with their results, oldest first.",
     )
     .argument('<id>', 'col_… or pay_…');
   withTarget(notifications)
@@ -41,7 +41,7 @@ Exit code: 0 when they were read.`,
     read: (sanaga, params, signal) => sanaga.notifications.listDue(params, { signal }),
   });
   addUnacknowledged(notifications, 'given-up', {
-    summary: 'list what was given up after 72 hours, and not sent again (operators)',
+    summary: 'list notifications that were given up after 72 hours, and not sent again (operators)',
     none: 'No notification was given up, or each was sent again.',
     read: (sanaga, params, signal) => sanaga.notifications.listAbandoned(params, { signal }),
   });
@@ -78,7 +78,7 @@ function addUnacknowledged(notifications: Command, name: string, { summary, none
   const command = notifications
     .command(name)
     .summary(summary)
-    .description(`${summary[0]?.toUpperCase()}${summary.slice(1)}: those of the oldest payment first.`);
+    .description(`${summary[0]?.toUpperCase()}${summary.slice(1)}, the oldest payments first.`);
   withTarget(command)
     .addHelpText(
       'after',

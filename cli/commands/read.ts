@@ -268,7 +268,7 @@ async function feed(options: EventsOptions, stop: AbortSignal): Promise<number> 
     all.push(event);
   }
   if (options.json) all.forEach(printJson);
-  else if (all.length === 0) note('Nothing was recorded of which you were to be notified.');
+  else if (all.length === 0) note('No notification event was recorded.');
   else {
     const rows = all.map(({ timestamp, type, paymentId, data }) => [
       timeOf(timestamp),

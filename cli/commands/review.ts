@@ -43,9 +43,9 @@ const DECISIONS: Readonly<
       `Call ${payment.id} FAILED, so that ${amountOf(payment)} (${kindOf(payment)}) counts as not moved? Its merchant may pay again.`,
   },
   match: {
-    summary: "say which of the provider's transactions is this payment's",
+    summary: "match the payment with one of the provider's transactions",
     question: (payment) =>
-      `Take this transaction for that of ${payment.id} (${kindOf(payment)})? Ordered were ${amountOf(payment)}. With a transaction of another amount, which takes force, that amount counts as moved.`,
+      `Match this transaction with ${payment.id} (${kindOf(payment)})? The order is ${amountOf(payment)}. With a transaction of another amount, which takes force, that amount counts as moved.`,
   },
 };
 
@@ -204,7 +204,7 @@ async function decide(action: Action, given: string, options: DecisionOptions, s
     }
     if (payment.review.number !== number) {
       throw new UsageError(
-        `the review is number ${payment.review.number} by now, and not ${number}: what is known has changed. Look at it again.`,
+        `the review is number ${payment.review.number} by now, and not ${number}: there is new evidence. Look at it again.`,
       );
     }
     const question = [DECISIONS[action].question(payment), ...circumstances(payment.review, options)].join('\n');

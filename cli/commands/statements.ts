@@ -65,7 +65,7 @@ async function statements(day: string | undefined, options: StatementsOptions, s
     const { data, hasMore } = await sanaga.statements.list({ limit }, { signal: stop });
     if (json) data.forEach(printJson);
     else if (data.length > 0) print(listOf(data));
-    else note('No statement was made yet: that of a day is made in the night that follows.');
+    else note("No statement was made yet: a day's is made in the following night.");
     if (hasMore && !json) note('There are earlier ones: give a larger --limit.');
     return EXIT.ok;
   }

@@ -93,11 +93,11 @@ type Origin = 'beginning' | 'reset' | 'restored' | 'deleted';
  * the run it replaces, or a later one, has sent.
  *
  * A run that Temporal no longer has ends the walk. Temporal deletes an ended run after the namespace's retention, 30
- * days at least (temporal/namespace.ts), so if it was deleted then, the run that continued it is older than {@link
- * MAX_FIRST_SEND_AGE_MS}. The request is then a repetition that was decided after the provider had been asked about
- * every earlier one; refusing it would only make an operator's `resend` impossible for payments that have been open for
- * a month. (A first request that old would have waited for a month without any worker.) If the run that continued it is
- * younger, somebody deleted the run, and nobody knows whether it was one that was reset.
+ * days at least (temporal/namespace.ts), so if it was deleted then, the run that continued it is older than
+ * {@link MAX_FIRST_SEND_AGE_MS}. The request is then a repetition that was decided after the provider had been asked
+ * about every earlier one; refusing it would only make an operator's `resend` impossible for payments that have been
+ * open for a month. (A first request that old would have waited for a month without any worker.) If the run that
+ * continued it is younger, somebody deleted the run, and nobody knows whether it was one that was reset.
  *
  * @throws an error of gRPC when Temporal doesn't answer in time or doesn't have the activity's own run.
  */

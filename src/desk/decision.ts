@@ -31,9 +31,9 @@ export const DECISIONS: Readonly<
   reject: {
     name: 'Reject the decision',
     effect:
-      'The decision is not carried out: what waits for a second person is void, and what waits to be sent once more is not sent. The payment is in REVIEW, and anybody may decide again.',
+      'The decision is not carried out: one that waits for a second person is void, and a resend that waits is not sent. The payment is in REVIEW, and anybody may decide again.',
     refusedWhen:
-      "no decision waits any more, there is new evidence, or it isn't known whether the provider has taken what was to be sent.",
+      'no decision waits any more, there is new evidence, or the provider may have accepted the request already.',
   },
 };
 

@@ -30,7 +30,7 @@ export interface Draft {
   /** The errors in the fields; with any, there is no decision yet. */
   readonly errors: FieldErrors;
   readonly decision?: DecisionRequest | undefined;
-  /** Why Sanaga has refused it the last time, if a person may overrule that. */
+  /** Sanaga's last refusal, if a person may overrule it. */
   refusal?: Overrulable | undefined;
   /** Carrying it out: however often the form is sent, it is done once. */
   carriedOut?: Promise<string> | undefined;

@@ -80,7 +80,7 @@ interface Results {
   readonly direct?: string | undefined;
   readonly found: readonly Found[];
   readonly unmatched: Unmatched['data'];
-  /** Why something could not be searched. */
+  /** Reasons why something could not be searched. */
   readonly missing: readonly string[];
 }
 

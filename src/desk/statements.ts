@@ -124,7 +124,7 @@ ${makeForm(session, date, AGAIN, 'Make it again')}
 }
 
 const AGAIN = html`<h2>Make it again</h2>
-<p>The provider is asked about the day once more, and the result is kept as the next version. This version stays. A balance that nobody could ask for at midnight stays unknown.</p>`;
+<p>Sanaga asks the provider about the day once more, and keeps the result as the next version. This version stays. A balance that nobody could ask for at midnight stays unknown.</p>`;
 
 const fileAddress = (date: string, format: StatementFormat, version: number) =>
   addressOf(`${statementAddress(date)}/${format}`, { version });
@@ -168,7 +168,7 @@ function noneYet(session: Session, date: string): Html {
   if (errorIn(date) !== undefined) {
     return html`<div class="card"><p>There is none: the day isn't over in Douala. Its statement is made in the night that follows.</p></div>`;
   }
-  const about = html`<p>There is none. That of a day is made in the night that follows, some three hours after midnight in Douala. If that night was missed, have it made now. ${TAKES}</p>`;
+  const about = html`<p>There is none. A day's statement is made in the following night, some three hours after midnight in Douala. If that night was missed, have it made now. ${TAKES}</p>`;
   return makeForm(session, date, about, 'Make it now');
 }
 
@@ -229,7 +229,7 @@ ${factList([
   ['Closing balance', balance(closing)],
   ['Change of the balance', change && amount(change.balance)],
   ["By the day's payments", change && amount(change.payments)],
-  ["By other days' payments, withdrawals, or what is not known", change && amount(change.rest)],
+  ["By other days' payments, withdrawals, or unknown movements", change && amount(change.rest)],
 ])}
 ${
   !coverage.complete &&

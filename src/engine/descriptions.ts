@@ -37,7 +37,7 @@ interface SharedCall {
 
 interface Poll {
   readonly done: Promise<void>;
-  /** When the last request that waits gives up, in ms since the epoch. */
+  /** Time when the last waiting request gives up, in ms since the epoch. */
   deadline: number;
 }
 

@@ -25,7 +25,7 @@ const MINUTE_S = 60;
 /** The longest wait of a request for its turn, in ms. */
 const MAX_TURN_WAIT_MS = 10_000;
 
-/** When a request may be repeated that others in progress have kept out, in ms. */
+/** A request refused because of others in progress may be repeated after this time, in ms. */
 const BUSY_MS = 1_000;
 
 /** A request of a key that is in progress. */

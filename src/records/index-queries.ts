@@ -95,9 +95,8 @@ export function payoutsOfDay(merchant: string, day: string): string {
 }
 
 /**
- * Open runs of whose payments merchants were to be notified of something: the first time gives each a {@link
- * attributes.final}, if need be false, which it keeps, whatever its status becomes. The index doesn't know what has yet
- * to be delivered.
+ * Open runs of payments with notifications: the first notification gives each payment a {@link attributes.final},
+ * `false` if need be, which it keeps whatever its status. The index doesn't know the pending deliveries.
  */
 export const NOTIFIABLE_PAYMENTS = `${PAYMENTS} AND ExecutionStatus = "Running" AND ${attributes.final.name} IS NOT NULL`;
 

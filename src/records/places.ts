@@ -16,7 +16,7 @@ export function compareOldest(one: Place, other: Place): number {
   return one.createdAt - other.createdAt || compareIds(one, other);
 }
 
-/** How places compare in each order of a list. */
+/** Comparisons of places, by the order of a list. */
 export const COMPARE = { 'newest first': compareNewest, 'oldest first': compareOldest } as const;
 
 function compareIds(one: Place, other: Place): number {

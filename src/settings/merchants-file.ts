@@ -129,7 +129,7 @@ function positionIn(error: unknown): string {
   return position === undefined ? '' : `, at character ${Number(position) + 1}`;
 }
 
-/** Why a file can't be read, such as `ENOENT`. */
+/** Returns the reason why a file can't be read, such as `ENOENT`. */
 export function reasonOf(error: unknown): string {
   return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : String(error);
 }

@@ -69,7 +69,7 @@ export function providerMetrics(registry: Registry): (call: ProviderCall) => voi
   const registers = [registry];
   const requests = new Counter({
     name: 'sanaga_provider_requests_total',
-    help: 'Calls to the provider, by what came of them; those that were held back while the provider hangs were not sent',
+    help: 'Calls to the provider, by outcome; calls held back while the provider hangs were not sent',
     labelNames: ['service', 'endpoint', 'outcome'],
     registers,
   });

@@ -54,7 +54,7 @@ export function paymentMetrics(registry: Registry): PaymentSinks['payments'] {
   });
   const ambiguous = new Counter({
     name: 'sanaga_ambiguous_requests_total',
-    help: `Requests that make or send a payment of which nobody knows whether the provider took them. ${REPEATED}`,
+    help: `Requests to make or send a payment that the provider may or may not have accepted. ${REPEATED}`,
     labelNames: ['endpoint'],
     registers,
   });

@@ -333,10 +333,10 @@ describe("the API's statements", () => {
 
   it.each([
     ['2020-01-01', 'If this one was missed, an operator can have it made'],
-    [`${DAY}?version=9`, 'in the night that follows'],
+    [`${DAY}?version=9`, 'in the following night'],
     ['2999-12-31', 'look again at 3000-01-01T03:00:00.000Z'],
-    ['2026-02-30', 'called by its day'],
-    ['today', 'called by its day'],
+    ['2026-02-30', 'Name it by its day'],
+    ['today', 'Name it by its day'],
   ])('are not found for %s, and the answer says when one is made', async (date, says) => {
     const { status, body } = await get(`/v1/statements/${date}`);
     expect([status, body.detail]).toEqual([404, expect.stringContaining(says)]);

@@ -22,7 +22,7 @@ const UNREAD = "The events can't be read at the moment. Try again shortly.";
 export const listEvents = authenticatedRoute({
   method: 'get',
   path: '/v1/events',
-  summary: 'Everything that you were to be notified of, oldest first',
+  summary: 'All your notification events, oldest first',
   description:
     'For as long as your operator keeps the records. Each notification is here once, with its `webhook-id`, some moments after it happened, whether or not it was delivered. Keep `nextCursor`: with it, you get what is new, and nothing twice.',
   operationId: 'listEvents',

@@ -15,7 +15,7 @@ import { publicRoute } from '../route.js';
 export const healthz = publicRoute({
   method: 'get',
   path: '/healthz',
-  summary: 'Whether the process is up',
+  summary: 'Liveness of the process',
   operationId: 'getHealth',
   tag: 'Operations',
   responses: { 200: { description: 'It is.', schema: z.object({ status: z.literal('ok') }) } },
@@ -29,7 +29,7 @@ export const healthz = publicRoute({
 export const readyz = publicRoute({
   method: 'get',
   path: '/readyz',
-  summary: 'Whether the process can serve requests',
+  summary: 'Readiness of the process',
   operationId: 'getReadiness',
   tag: 'Operations',
   responses: {

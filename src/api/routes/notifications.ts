@@ -82,7 +82,7 @@ function unacknowledgedRoute(
     method: 'get',
     path,
     ...described,
-    description: `For operators. ${described.description} They are asked, those created first at the beginning. A page can be empty although others follow: the last one has no \`nextCursor\`.`,
+    description: `For operators. ${described.description} The oldest payments are read first. A page can be empty although others follow: the last one has no \`nextCursor\`.`,
     tag: 'Operations',
     responses: {
       200: { description: 'The notifications of a page of payments.', schema: unacknowledgedListSchema },
@@ -107,7 +107,7 @@ function unacknowledgedRoute(
 /** Shows an operator which merchants aren't reached. */
 export const listDueNotifications = unacknowledgedRoute('due', '/v1/notifications/due', {
   summary: 'Notifications that merchants have not acknowledged yet',
-  description: 'Payments may have one that are final, or have been in REVIEW or FAILED, and whose workflow still runs.',
+  description: 'Payments may have one whose workflow still runs, and that are final, or have been in REVIEW or FAILED.',
   operationId: 'listDueNotifications',
 });
 
@@ -115,7 +115,7 @@ export const listDueNotifications = unacknowledgedRoute('due', '/v1/notification
 export const listAbandonedNotifications = unacknowledgedRoute('abandoned', '/v1/notifications/abandoned', {
   summary: 'Notifications that were given up, and not sent again',
   description:
-    'Payments may have one of which a notification was given up after 72 hours, or whose workflow was stopped, for as long as Temporal keeps them.',
+    'Payments may have one whose notification was given up after 72 hours, or whose workflow was stopped, as long as Temporal keeps them.',
   operationId: 'listAbandonedNotifications',
 });
 

@@ -24,7 +24,7 @@ export const listUnmatched = authenticatedRoute({
 export const getKey = authenticatedRoute({
   method: 'get',
   path: '/v1/key',
-  summary: 'The API key of this request: whose it is, and what it allows',
+  summary: 'The API key of this request: its name and its scopes',
   operationId: 'getKey',
   tag: 'Operations',
   responses: { 200: { description: 'The key, without its secret.', schema: keySchema } },

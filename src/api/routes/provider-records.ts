@@ -17,7 +17,7 @@ import { ownPayment } from './payment-resource.js';
 export const getProviderRecords = authenticatedRoute({
   method: 'get',
   path: '/v1/payments/:id/provider',
-  summary: 'What the provider shows of the payment at this moment',
+  summary: "The provider's current records of the payment",
   description:
     "For operators. The payment asks the provider for its list of the payment's transactions and, within its limit on questions, for the status of its own. What is answered changes nothing: a decision is checked with the provider again.",
   operationId: 'getProviderRecords',
@@ -94,5 +94,5 @@ function noAnswer(answer: NoAnswer) {
 function whyThrottled({ isOurs, retryAfterMs = 0 }: Extract<NoAnswer, { readonly kind: 'throttled' }>): string {
   if (!isOurs) return 'the provider asked to be called less often';
   const seconds = Math.ceil(retryAfterMs / 1_000);
-  return `it was asked as often as it may be, or has asked for a pause: look again in ${seconds} seconds`;
+  return `its limit of questions is reached, or it has asked for a pause: look again in ${seconds} seconds`;
 }

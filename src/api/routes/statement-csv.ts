@@ -115,7 +115,7 @@ function differenceRow({ kind, service, paymentId, text, handling, problem, ...r
 function gapsOf({ gaps, notCompared, cutOff }: ServiceStatement['coverage']): string[] {
   return [
     ...gaps,
-    ...(notCompared === 0 ? [] : [`payments of which nothing was seen: ${notCompared}`]),
+    ...(notCompared === 0 ? [] : [`payments without data: ${notCompared}`]),
     ...(cutOff ? ['payments beyond the number that a statement takes'] : []),
   ];
 }

@@ -144,11 +144,11 @@ async function isBeingMade(client: Client, date: string): Promise<boolean> {
 const MADE_WITHIN_MS = 4 * HOUR_MS;
 
 function whenMade(date: string): string {
-  if (!isDay(date)) return 'It is called by its day in Douala, such as 2026-11-21.';
+  if (!isDay(date)) return 'Name it by its day in Douala, such as 2026-11-21.';
   const madeBy = startOf(dayAfter(date)) + MADE_WITHIN_MS;
   return madeBy > Date.now()
-    ? `That of a day is made in the night that follows: look again at ${isoTime(madeBy)}.`
-    : 'That of a day is made in the night that follows, some three hours after midnight in Douala. If this one was missed, an operator can have it made.';
+    ? `A day's statement is made in the following night: look again at ${isoTime(madeBy)}.`
+    : "A day's statement is made in the following night, some three hours after midnight in Douala. If this one was missed, an operator can have it made.";
 }
 
 const ended = day.refine(

@@ -17,7 +17,7 @@ import { ownPayment } from './payment-resource.js';
 export const getTimeline = authenticatedRoute({
   method: 'get',
   path: '/v1/payments/:id/events',
-  summary: "The payment's timeline: every step, when, and whose doing it was",
+  summary: "The payment's timeline: every step, with its time and origin",
   operationId: 'getTimeline',
   tag: 'Payments',
   responses: { 200: { description: 'Every step, oldest first.', schema: timelineSchema } },

@@ -71,7 +71,7 @@ export const paymentSchema = schemaOf<PaymentResource>()({
   medium: described(z.enum(MEDIUMS).optional(), 'The medium that moves the money, once the provider has given it'),
   phone: described(z.string().optional(), 'The last three digits of the phone number: `•••• 205`'),
   revenue: xaf("The amount after the provider's fees, once the provider has given it").optional(),
-  fee: xaf("The provider's fees: what has moved less `revenue`").optional(),
+  fee: xaf("The provider's fees: the amount that moved, less `revenue`").optional(),
   reason: described(z.string().optional(), 'Why the payment failed or is in REVIEW, in words for people'),
   failureCode: described(
     z.enum(FAILURE_CODES).optional(),

@@ -44,7 +44,7 @@ export const statementListSchema = z
 
 const sumSchema = schemaOf<Sum>()({
   count: z.int(),
-  amount: xaf('The sum of their amounts: of SUCCESSFUL payments, of what has moved'),
+  amount: xaf('The sum of their amounts; for SUCCESSFUL payments, of the amounts moved'),
 }).meta({ id: 'Sum' });
 
 const totalsSchema = schemaOf<Totals>()({
@@ -90,7 +90,7 @@ const serviceStatementSchema = schemaOf<ServiceStatement>()({
     ),
     notCompared: described(
       z.int(),
-      'Payments of which nothing was seen: the provider gave no answer about them, or there were too many to ask for one by one',
+      'Payments without data: the provider gave no answer about them, or there were too many to ask for one by one',
     ),
     cutOff: described(z.boolean(), '`true` when there are more payments than a statement takes'),
   }).meta({ id: 'StatementCoverage' }),
@@ -123,7 +123,7 @@ const differenceSchema = schemaOf<Difference>()({
   merchant: z.string().optional(),
   transId: z.string().optional(),
   status: described(z.enum(PAYMENT_STATUSES).optional(), 'As the payment had it'),
-  amount: xaf('As the payment has it: what was ordered, or has moved').optional(),
+  amount: xaf("The payment's amount: ordered, or moved").optional(),
   providerStatus: described(z.enum(PROVIDER_STATUSES).optional(), 'As the provider shows it'),
   providerAmount: xaf('As the provider shows it').optional(),
   externalId: described(z.string().optional(), 'The order number on a transaction that belongs to no payment'),

@@ -46,7 +46,7 @@ const eventSchema = z
     transId: z.string().optional(),
     by: described(
       z.string().optional(),
-      "Who decided or asked for it, by the name of the key; on a merchant's timeline, an operator is named for a decision alone. Of `sending`: `policy` or `operator`, if it is sent once more. Of a check, `statement`",
+      "The name of the key that decided or asked for it; a merchant's timeline names an operator only for a decision. Of `sending`: `policy` or `operator`, if it is sent once more. Of a check, `statement`",
     ),
     approvedBy: described(z.string().optional(), 'The second operator, where the decision took two'),
     proposedBy: described(z.string().optional(), 'The operator whose decision was rejected'),

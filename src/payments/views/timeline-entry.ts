@@ -104,7 +104,7 @@ export type Occurrence =
   | {
       readonly type: 'status_changed';
       readonly source: ChangeSource;
-      /** Who has decided or asked for it, and the second person. */
+      /** The actor who decided or asked for it, and the second person. */
       readonly by?: string | undefined;
       readonly approvedBy?: string | undefined;
       readonly status: Exclude<PaymentStatus, 'REVIEW'>;

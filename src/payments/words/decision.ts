@@ -73,7 +73,7 @@ export interface Resolved extends Resolution {
   readonly approval?: Approval | undefined;
 }
 
-/** Who has made the same decision as somebody before, and why. */
+/** The second person's decision, which is the same as the first one's, and the reason. */
 export interface Approval {
   readonly by: string;
   readonly why: string;

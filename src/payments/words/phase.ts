@@ -237,7 +237,7 @@ export interface Check {
   readonly isRecheck?: true | undefined;
   /** Transactions whose status this try has asked for. */
   readonly asked?: readonly TransId[] | undefined;
-  /** Those of `asked` that the provider has answered about, including that it doesn't know one. */
+  /** The ones of `asked` that the provider has answered about, including that it doesn't know one. */
   readonly heard?: readonly TransId[] | undefined;
 }
 

@@ -78,7 +78,7 @@ describe('a statement as CSV', () => {
       'closing_balance,2026-11-21,collection,,,,,,,,XAF,,,,,,,,unknown: the provider could not be asked then',
       'opening_balance,2026-11-21,payout,,,,,,,,XAF,,,,,,,,unknown: the provider could not be asked then',
       'payment,2026-11-21,payout,pay_1,shop,PENDING,700,,,,XAF,,,,,,,2026-11-21T11:00:00.000Z,not compared',
-      'not_covered,2026-11-21,payout,,,,,,,,XAF,,,,,,,,payments of which nothing was seen: 1',
+      'not_covered,2026-11-21,payout,,,,,,,,XAF,,,,,,,,payments without data: 1',
       'total,2026-11-21,payout,,,SUCCESSFUL,,0,0,0,XAF,,,,,,,,0 payments',
       'closing_balance,2026-11-21,payout,,,,,,,,XAF,,,,,,,,unknown: the provider could not be asked then',
     ]);
