@@ -49,7 +49,7 @@ export function scaledClock({
 export interface ManualClock extends Clock {
   /** Advances to `timeMs`, running the callbacks that fall due in order, each at its own time. Never goes back. */
   advanceTo(timeMs: number): void;
-  /** When the next callback is due; `undefined` when there is none. */
+  /** Returns the time of the next callback; `undefined` when there is none. */
   nextDue(): number | undefined;
 }
 

@@ -63,7 +63,7 @@ export interface Entry extends Draft {
   readonly linkToken?: string | undefined;
   /** Links only: the first ms at which the link can no longer be paid. */
   readonly expiresAt?: number | undefined;
-  /** When the transaction starts to appear in lists and searches. */
+  /** The time when the transaction starts to appear in lists and searches. */
   listedFrom: number;
   medium?: Medium | undefined;
   email?: string | undefined;
@@ -81,7 +81,10 @@ export interface Entry extends Draft {
   readonly faults: Map<string, number>;
 }
 
-/** Whether the status can no longer change. A failed attempt at a link can be repeated, so its FAILED isn't final. */
+/**
+ * Reports whether the status can no longer change. A failed attempt at a link can be repeated, so its FAILED isn't
+ * final.
+ */
 export function isFinal({ status, method }: Pick<Entry, 'status' | 'method'>): boolean {
   return status === 'SUCCESSFUL' || status === 'EXPIRED' || (status === 'FAILED' && method !== 'link');
 }

@@ -111,7 +111,7 @@ const entrySchema = z.strictObject({
 
 const postsSchema = z.strictObject({ externalId: z.string(), received: z.int(), committed: z.int() });
 
-/** When a line was written, in ms since the epoch: by the real clock and by the sandbox's. */
+/** The time of a line, in ms since the epoch: by the real clock and by the sandbox's. */
 const times = { real: time, clock: time };
 
 const lineSchema = z.union([

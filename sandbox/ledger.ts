@@ -59,7 +59,7 @@ export interface LedgerOptions {
   readonly random: KeyedRandom;
   /** Maximum number of transactions; those that ended first are evicted first, live ones never. */
   readonly capacity?: number | undefined;
-  /** How long "at once" takes for direct payments and payouts, in ms of the clock. */
+  /** The delay of "at once" for direct payments and payouts, in ms of the clock. */
   readonly settleDelayMs?: number | undefined;
   /** Called with a transaction after each change to it, before any response or notification shows the change. */
   readonly onSave?: ((entry: Entry) => void) | undefined;
@@ -98,7 +98,7 @@ export class Ledger {
     this.#settleDelayMs = settleDelayMs;
   }
 
-  /** How many transactions were ever created, including evicted ones. */
+  /** The number of transactions ever created, including evicted ones. */
   get created(): number {
     return this.#created;
   }

@@ -22,8 +22,8 @@ const settleSchema = z.object({
 });
 
 /**
- * What the provider doesn't have, under `/_sandbox` and without credentials: reading the ledger, settling pending
- * transactions, injecting faults. Must never be exposed publicly.
+ * The operator's interface under `/_sandbox`, which the provider doesn't have and which needs no credentials: reading
+ * the ledger, settling pending transactions, injecting faults. Must never be exposed publicly.
  */
 export function operatorApi(context: OperatorContext): Router {
   const { ledger, faults } = context;

@@ -34,9 +34,9 @@ export interface SandboxOptions {
   readonly webhookDelayMs?: number | undefined;
   /** Maximum number of tries of a notification, 1 to 3. */
   readonly webhookTries?: number | undefined;
-  /** How long a merchant may take to respond to a notification, in real ms. */
+  /** A merchant's time limit to respond to a notification, in real ms. */
   readonly webhookTimeoutMs?: number | undefined;
-  /** How long "at once" takes for direct payments and payouts, in ms of the clock. */
+  /** The delay of "at once" for direct payments and payouts, in ms of the clock. */
   readonly settleDelayMs?: number | undefined;
   /** The payout service's balance before its first payout, in XAF. Without it, no payout is too large. */
   readonly payoutFunds?: number | undefined;

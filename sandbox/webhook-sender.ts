@@ -23,7 +23,7 @@ export interface WebhookSenderOptions {
   readonly delayMs: number;
   /** Maximum number of tries of one notification, 1 to 3. */
   readonly maxTries: number;
-  /** How long a merchant may take to respond, in real ms. */
+  /** A merchant's time limit to respond, in real ms. */
   readonly timeoutMs: number;
   readonly log: Log;
 }
@@ -178,7 +178,7 @@ export class WebhookSender {
   }
 }
 
-/** When the next try of a notification is due, in ms of the clock; `undefined` when there is none. */
+/** Returns the time of a notification's next try, in ms of the clock; `undefined` when there is none. */
 function nextTryAt({ at, faults, tries, acknowledged }: Notification, maxTries: number): number | undefined {
   if (acknowledged || faults.includes('webhookDrop') || faults.includes('webhookForge')) return undefined;
   const last = tries.at(-1);

@@ -216,7 +216,7 @@ export class ProviderStub {
   }
 }
 
-/** By how much a payer who disputes pays too little, in XAF. */
+/** Amount that a disputing payer pays too little, in XAF. */
 const MISSING = 100;
 
 function linkOf(transId: string): string {

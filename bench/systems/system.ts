@@ -27,7 +27,7 @@ export interface RunningSystem {
 /** One of the systems that are compared. */
 export interface System {
   readonly name: SystemName;
-  /** Why it can't run on this machine, and what to do; `undefined` when it can. */
+  /** Returns the reason why it can't run on this machine, and the remedy; `undefined` when it can. */
   missing(): Promise<string | undefined>;
   /** Installs or builds what it needs. It may take minutes, once. @throws Error */
   prepare(report: (line: string) => void): Promise<void>;

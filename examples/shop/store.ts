@@ -24,7 +24,7 @@ export type Attempt = {
   readonly payment?: Payment;
   /** It was SUCCESSFUL and final once, whatever it is now. */
   readonly hasSucceeded: boolean;
-  /** Why the last request failed. */
+  /** Reason why the last request failed. */
   readonly error?: string;
   /** Sanaga refused the request as invalid: repeating it unchanged is of no use. */
   readonly isRefused: boolean;

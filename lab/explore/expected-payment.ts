@@ -95,7 +95,7 @@ export class ExpectedPayment {
     return step(payment, event, now);
   }
 
-  /** Why a request would be refused before it is written down; `undefined` if it wouldn't be. */
+  /** Returns the reason why a request would be refused before it is recorded; `undefined` if it wouldn't be. */
   objects(event: Message, now: number) {
     return 'request' in event ? objectionTo(this.payment, event, now) : undefined;
   }

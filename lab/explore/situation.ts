@@ -95,7 +95,7 @@ export interface OwnTransaction {
   /** The status before, which a late answer may still say. */
   readonly before?: ProviderStatus | undefined;
   readonly madeAt: number;
-  /** From when on the list shows it. */
+  /** Time from which the list shows it. */
   readonly listedFrom: number;
   /** The list has shown it. */
   readonly isListed: boolean;
@@ -164,7 +164,7 @@ export interface Book {
   readonly proposed?: { readonly what: string; readonly review: number; readonly by: string } | undefined;
   readonly expiresAt?: number | undefined;
   /**
-   * Since when nothing could be sent for another reason than the credentials (`unsentSince`), or for any
+   * Time since when nothing could be sent for another reason than the credentials (`unsentSince`), or for any
    * (`refusedSince`).
    */
   readonly unsentSince?: number | undefined;

@@ -219,7 +219,7 @@ function timestamp(now: number, tasks = 0) {
   return { seconds: Math.floor(now / 1000), nanos: (now % 1000) * 1_000_000 + tasks };
 }
 
-/** Whose run it is, and whether it goes on with another's work. */
+/** The payment of a run, and whether it continues another run's work. */
 interface RunOf {
   readonly workflowId: string;
   readonly isContinued?: boolean;

@@ -6,7 +6,7 @@ import type { ApiAnswer, SeenPayment } from './api-client.js';
 import type { LedgerTransaction, PeopleContext } from './context.js';
 import type { MadeDecision, ObservedPayment } from './observed-payment.js';
 
-/** By how much a decision may come late, in ms. */
+/** Longest delay of a decision, in ms. */
 const LATE_MS = MINUTE_MS;
 
 /** A decision on a payment under review. */
@@ -57,7 +57,7 @@ function outcomeOf({ status }: ApiAnswer): MadeDecision['outcome'] {
   return status === 202 || status === 0 || status >= 500 ? 'open' : 'refused';
 }
 
-/** Why a decision should have been refused, given the payment as it was shown right before. */
+/** Returns the reason why a decision should have been refused, given the payment as it was shown right before. */
 function objectionTo(
   { at, action, review, forced }: MadeDecision,
   shown: Pick<SeenPayment, 'review'>,

@@ -192,7 +192,7 @@ const receiptOf = (entry: Entry, again: boolean): Receipt => ({
   again,
 });
 
-/** Whether the merchant had a link expired, before the provider's time for it was over. */
+/** Reports whether the merchant had a link expired before the provider's time for it was over. */
 const expiredEarly = ({ entry, summary }: Link): boolean =>
   entry.history.some(({ status, at }) => status === 'EXPIRED' && at < summary.expiresAt);
 

@@ -14,7 +14,8 @@ const escapes: Readonly<Record<string, string>> = {
 };
 
 /**
- * What nobody sees, or what turns the direction of a text, so that a merchant's message would read as something else.
+ * Matches invisible characters, and those that turn the direction of a text: with them, a merchant's message would read
+ * as something else.
  */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 

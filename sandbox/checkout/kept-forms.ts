@@ -7,10 +7,10 @@ export interface KeptForm {
   readonly errors: FormErrors;
 }
 
-/** How long a form is kept, in real ms: people type in real time. */
+/** Time for which a form is kept, in real ms: people type in real time. */
 const KEEP_MS = 15 * 60_000;
 
-/** How many forms are kept at most; the oldest is dropped for a new one. */
+/** Maximum number of forms; the oldest is dropped for a new one. */
 const MAX_FORMS = 1000;
 
 /**

@@ -54,7 +54,7 @@ interface State {
   /** Shown without colour: nothing was paid, and nothing more can be done here. */
   readonly over?: boolean;
   readonly facts?: readonly (Fact | undefined)[];
-  /** What can be done now. */
+  /** Actions possible now. */
   readonly actions?: Html | undefined;
 }
 

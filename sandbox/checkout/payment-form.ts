@@ -76,9 +76,9 @@ export const explain = ({ field }: InvalidAttempt, { phone = '' }: AttemptReques
 
 interface PaymentFormOptions {
   readonly summary: CheckoutSummary;
-  /** Whether to ask for an e-mail address, because the merchant gave none. */
+  /** `true` to ask for an e-mail address, because the merchant gave none. */
   readonly asksEmail: boolean;
-  /** Why the last attempt failed, if one did. */
+  /** The reason why the last attempt failed, if one did. */
   readonly failure?: Failure | undefined;
   readonly values: FormValues;
   readonly errors: FormErrors;

@@ -10,7 +10,7 @@ export type FormError =
   | 'unknownOperator'
   | 'badEmail';
 
-/** Why the last attempt failed: the payer declined or withdrew it, or the operator declined it. */
+/** The reason why the last attempt failed: the payer declined or withdrew it, or the operator declined it. */
 export type Failure = 'declinedByPayer' | 'withdrawnByPayer' | 'declinedByOperator';
 
 /** Everything that the checkout page says, in one language. Amounts and times come formatted. */

@@ -51,13 +51,13 @@ export interface EndpointContext {
 /** A transaction in a response; a fault may give it an undocumented status. */
 export type ShownTransaction = Omit<WireTransaction, 'status'> & { readonly status: string };
 
-/** How a response shows transactions and times: correctly, or with the faults that apply. */
+/** The way that a response shows transactions and times: correctly, or with the faults that apply. */
 export interface ResponseView {
   /** @throws ApiError 404 when a fault shows a time before the transaction existed */
   readonly show: (entry: Entry) => ShownTransaction;
   readonly showAll: (entries: readonly Entry[]) => ShownTransaction[];
   readonly date: (timeMs: number) => string;
-  /** When a transaction created by this request starts to appear in lists and searches. */
+  /** The time when a transaction created by this request starts to appear in lists and searches. */
   readonly listedFrom: (createdAt: number) => number;
 }
 

@@ -8,9 +8,9 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const retryAfter = z.int().min(0).optional();
 
 /**
- * Where and how often a fault applies. By default it applies to the next match, once. With `rate` it applies to that
- * share of matches, each decided separately by the seed; with `forMs` it applies for that long (the sandbox's clock);
- * `count` limits either.
+ * The scope of a fault. By default it applies to the next match, once. With `rate` it applies to that share of matches,
+ * each decided separately by the seed; with `forMs` it applies for that long (the sandbox's clock); `count` limits
+ * either.
  */
 const scope = {
   endpoint: z.enum([...ENDPOINTS, 'webhook']).optional(),

@@ -195,7 +195,7 @@ function startPart(
   });
 }
 
-/** Where the parts can be asked whether they are ready. */
+/** Addresses at which the parts report whether they are ready. */
 interface Places {
   readonly urls: ReturnType<typeof addressesOf>;
   readonly recordsPort: number | undefined;

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { constants } from 'node:os';
 
-/** Why a command stops early. */
+/** Reason for a command to stop early. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 

@@ -79,7 +79,7 @@ function toInfo({ id, closedAt, status, isStopped }: Run) {
   };
 }
 
-/** Why a call to Temporal has failed. */
+/** Makes the error of a call to Temporal that failed. */
 export function failedWith(code: grpc): Error {
   const cause = Object.assign(new Error(grpc[code]), { code, details: '', metadata: new Metadata() });
   return new ServiceError('a call has failed', { cause });

@@ -54,7 +54,7 @@ const CREDENTIALS = {
   payout: { apiUser: 'payer', apiKey: 'payer-key' },
 } as const;
 
-/** By how much the sandbox's notifications come after Temporal's timers of the same moment, in ms. */
+/** The sandbox's notifications come this long after Temporal's timers of the same moment, in ms. */
 const TIMERS_FIRST_MS = 1_000;
 
 /** Time limit for an expected state, in ms of real time. */
