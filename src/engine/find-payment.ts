@@ -20,8 +20,9 @@ export interface ReadContext extends RecordsContext {
 }
 
 /** A payment that Temporal has. */
-export interface PaymentInTemporal extends PaymentMemo {
+export interface PaymentInTemporal extends Omit<PaymentMemo, 'owner'> {
   readonly kind: 'inTemporal';
+  readonly merchant: string;
   readonly id: PaymentId;
   /** The latest run while the payment runs; the run that ended, once it has ended. */
   readonly handle: WorkflowHandle<PaymentWorkflow>;
@@ -98,7 +99,8 @@ function inTemporal(
   const createdAt = typedSearchAttributes.get(paymentSearchAttributes.createdAt) ?? startTime.getTime();
   // An ended payment may be reopened at any moment, and the new run's result may take long.
   const handle = client.workflow.getHandle<PaymentWorkflow>(id, running ? undefined : runId);
-  const found = { ...memo, id, handle, running, runId, createdAt, description, describedAt: Date.now() };
+  const { owner: merchant, ...rest } = memo;
+  const found = { ...rest, merchant, id, handle, running, runId, createdAt, description, describedAt: Date.now() };
   return { kind: 'inTemporal', ...found };
 }
 

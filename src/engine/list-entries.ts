@@ -90,6 +90,6 @@ export function fits(
 }
 
 /** Reports whether a payment belongs to the merchant of the filter: some stores of the index ignore case. */
-export function isOwn({ merchant }: Entry, { owner }: PaymentFilter): boolean {
-  return owner === undefined || owner === merchant;
+export function isOwn({ merchant }: Entry, filter: PaymentFilter): boolean {
+  return filter.merchant === undefined || filter.merchant === merchant;
 }

@@ -15,17 +15,17 @@ interface ListFilter extends PaymentFilter {
   readonly financialTransId?: string | undefined;
 }
 
-/** A payment of a list, with its owner. */
+/** A payment of a list, with its merchant. */
 export interface ListedPayment {
   readonly payment: PaymentSummary;
-  readonly owner: string;
+  readonly merchant: string;
 }
 
 /** One page of a list. */
 export interface Page {
   readonly payments: readonly ListedPayment[];
   /** Payments that belong in the list, but whose entry in the index can't be read. */
-  readonly unreadable: readonly { readonly id: PaymentId; readonly owner: string }[];
+  readonly unreadable: readonly { readonly id: PaymentId; readonly merchant: string }[];
   /** The place after which the next page begins; without it, this one is the last. */
   readonly last?: Place | undefined;
   /** The records couldn't be read: payments that Temporal has forgotten may be missing. */
@@ -102,8 +102,8 @@ async function listByReference(
   { pageSize, after, order }: ListPart,
 ): Promise<Entries> {
   if (records === undefined) throw new NoRecords(REFERENCES);
-  const { owner, createdFrom, createdBefore } = filter;
-  const wanted = { financialTransId, owner, createdFrom, createdBefore, after, order };
+  const { merchant, createdFrom, createdBefore } = filter;
+  const wanted = { financialTransId, merchant, createdFrom, createdBefore, after, order };
   const recorded = await askRecords(() => records.list(wanted, pageSize), REFERENCES_UNREAD);
   const latest = await latestRunsOf(client, recorded);
   const entries = recorded.flatMap((record): Entry[] => {
@@ -124,10 +124,8 @@ function toPage({ entries, end }: Entries, pageSize: number, isIncomplete: boole
   const last = entries.length > pageSize ? shown.at(-1) : end;
   return {
     isIncomplete,
-    payments: shown.flatMap(({ summary: payment, merchant: owner }) =>
-      payment === undefined ? [] : { payment, owner },
-    ),
-    unreadable: shown.filter(({ summary }) => summary === undefined).map(({ id, merchant: owner }) => ({ id, owner })),
+    payments: shown.flatMap(({ summary: payment, merchant }) => (payment === undefined ? [] : { payment, merchant })),
+    unreadable: shown.filter(({ summary }) => summary === undefined).map(({ id, merchant }) => ({ id, merchant })),
     last: last && { createdAt: last.createdAt, id: last.id },
   };
 }

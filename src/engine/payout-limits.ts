@@ -23,8 +23,8 @@ export interface LimitContext extends UpdateContext {
 }
 
 /** A merchant with its limits. */
-interface LimitedOwner {
-  readonly owner: string;
+interface LimitedMerchant {
+  readonly merchant: string;
   readonly limits: MerchantLimits;
 }
 
@@ -38,7 +38,7 @@ interface LimitedOwner {
  */
 export async function refuseBeyondLimits(
   context: LimitContext,
-  { owner, limits }: LimitedOwner,
+  { merchant, limits }: LimitedMerchant,
   order: PaymentOrder,
 ): Promise<void> {
   const maxAmount = order.kind === 'payout' ? limits.maxPayout : limits.maxCollection;
@@ -53,7 +53,9 @@ export async function refuseBeyondLimits(
   const now = Date.now();
   // Refused before it is counted: a refused payout leaves nothing behind.
   const count =
-    amount > maxPerDay ? undefined : await context.payoutLimits.count(context, owner, { id, amount }, maxPerDay, now);
+    amount > maxPerDay
+      ? undefined
+      : await context.payoutLimits.count(context, merchant, { id, amount }, maxPerDay, now);
   if (count?.isAccepted) return;
   // The same request may have been counted on the day before, just before midnight.
   if ((await findPayment(context, id, UNCHECKED)) !== undefined) return;
@@ -99,17 +101,17 @@ export class PayoutLimits {
    */
   async count(
     context: UpdateContext,
-    owner: string,
+    merchant: string,
     payout: CountedPayout,
     max: number,
     now: number,
   ): Promise<Counted> {
     const day = dayOf(now);
-    const key = `${payoutLimitWorkflowId(owner, day)} ${max}`;
+    const key = `${payoutLimitWorkflowId(merchant, day)} ${max}`;
     const gathering = this.#gathering.get(key);
     const batch =
       gathering === undefined || gathering.payouts.length >= MAX_BATCH
-        ? this.#begin(context, key, { merchant: owner, day, max, until: endOfDay(now) + LINGER_MS })
+        ? this.#begin(context, key, { merchant, day, max, until: endOfDay(now) + LINGER_MS })
         : gathering;
     const place = batch.payouts.push(payout) - 1;
     const { isAccepted, total } = await batch.counted;

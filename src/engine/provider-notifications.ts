@@ -91,8 +91,8 @@ async function routeTo(context: HintContext, id: PaymentId): Promise<WorkflowSta
   if (made !== undefined) return made.start;
   const found = await findInTemporal(context, id);
   if (found === undefined || !isDelayedStart(found)) return found && 'signal';
-  const { owner, createdAt } = found;
-  return { input: await inputOf(context, found), owner, createdAt, taskQueue: context.taskQueue };
+  const { merchant, createdAt } = found;
+  return { input: await inputOf(context, found), merchant, createdAt, taskQueue: context.taskQueue };
 }
 
 /**

@@ -15,7 +15,7 @@ export interface RecordsContext {
 export interface RecordedPayment {
   readonly kind: 'recorded';
   readonly id: PaymentId;
-  readonly owner: string;
+  readonly merchant: string;
   readonly running: false;
   readonly runId: string;
   /** ms since the epoch. */
@@ -51,10 +51,10 @@ export async function findRecorded(
 }
 
 function toRecordedPayment(record: PaymentRecord): RecordedPayment {
-  const { id, merchant: owner, runId, indexed, content } = record;
+  const { id, merchant, runId, indexed, content } = record;
   const { requestId, fingerprint } = content ?? {};
   const { createdAt } = indexed;
-  return { kind: 'recorded', id, owner, running: false, runId, createdAt, requestId, fingerprint, record };
+  return { kind: 'recorded', id, merchant, running: false, runId, createdAt, requestId, fingerprint, record };
 }
 
 /**

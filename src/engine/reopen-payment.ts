@@ -178,14 +178,14 @@ function send<Answer>(
 }
 
 function reopening(
-  { owner, fingerprint = '', requestId = '', createdAt }: FoundPayment,
+  { merchant, fingerprint = '', requestId = '', createdAt }: FoundPayment,
   { state, timeline }: EndedState,
   taskQueue: string,
 ) {
   const { order, terms } = state;
   const input = { v: 1, order, terms, fingerprint, requestId, carried: state, timeline } as const;
   return {
-    ...workflowOptions({ input, owner, taskQueue, createdAt, payment: state }),
+    ...workflowOptions({ input, merchant, taskQueue, createdAt, payment: state }),
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
   } as const;
 }

@@ -41,7 +41,7 @@ export interface MadeLink {
 /** A merchant's request for a payment. */
 export interface StartRequest {
   readonly order: PaymentOrder;
-  readonly owner: string;
+  readonly merchant: string;
   readonly fingerprint: string;
   /** Its X-Request-Id. */
   readonly httpRequestId: string;
@@ -219,7 +219,7 @@ async function findStarted(context: StartContext, request: StartRequest): Promis
 
 async function askForLink(
   context: StartContext,
-  { order, owner, fingerprint }: StartRequest & { readonly order: LinkOrder },
+  { order, merchant, fingerprint }: StartRequest & { readonly order: LinkOrder },
   requestId: string,
 ): Promise<MadeLink> {
   const { taskQueue, terms, links, answerWithinMs, shutdown, tracing } = context;
@@ -231,7 +231,7 @@ async function askForLink(
   const asked = await (tracing?.run(order.id, 'requestLink', {}, ask, kindOf) ?? ask());
   const { payment, request: requested } = asked;
   const input = { v: 1, order, terms, fingerprint, requestId, requested } as const;
-  return { asked, start: { input, taskQueue, owner, createdAt, payment } };
+  return { asked, start: { input, taskQueue, merchant, createdAt, payment } };
 }
 
 const kindOf = ({ request }: RequestedLink) => request.outcome.kind;
@@ -264,13 +264,13 @@ interface Beginning {
 
 function initiate(
   { client, taskQueue, terms, answerWithinMs, shutdown }: StartContext,
-  { order, owner, fingerprint }: StartRequest,
+  { order, merchant, fingerprint }: StartRequest,
   requestId: string,
   begin?: Beginning,
 ): Promise<WaitResult<InitiationReply>> {
   const input = { v: 1, order, terms, fingerprint, requestId } as const;
   const { start, withinMs } = begin ?? {
-    start: { input, taskQueue, owner, createdAt: Date.now() },
+    start: { input, taskQueue, merchant, createdAt: Date.now() },
     withinMs: answerWithinMs,
   };
   return shutdown.commands.within(withinMs, (signal) =>

@@ -96,7 +96,7 @@ export async function unacknowledgedOf(
     .filter(({ delivery }) => delivery.kind === which)
     .map((notification) => ({
       id,
-      merchant: found.owner,
+      merchant: found.merchant,
       kind,
       status,
       amount,

@@ -13,7 +13,7 @@ import type { PaymentInput, PaymentWorkflow, PaymentWorkflowType } from '../work
 /** Everything that a run of a payment's workflow is started with. */
 export interface WorkflowStart {
   readonly input: PaymentInput;
-  readonly owner: string;
+  readonly merchant: string;
   readonly taskQueue: string;
   /** Time of the payment's creation, in ms since the epoch: the same for all of its runs. */
   readonly createdAt: number;
@@ -52,11 +52,11 @@ export function workflowTypeOf(order: PaymentOrder): PaymentWorkflowType {
  * Returns options for a run of a payment's workflow, with the data that is readable without a worker. While a run is
  * open, a start under its id never begins a second one; the caller chooses what happens after its end.
  */
-export function workflowOptions({ input, owner, taskQueue, createdAt, payment }: WorkflowStart) {
+export function workflowOptions({ input, merchant, taskQueue, createdAt, payment }: WorkflowStart) {
   const { order, fingerprint, requestId } = input;
-  const { summary, details } = describeOrder(order, owner, payment);
+  const { summary, details } = describeOrder(order, merchant, payment);
   const memo: PaymentMemo = {
-    owner,
+    owner: merchant,
     fingerprint,
     requestId,
     ...(order.kind !== 'payout' && { method: order.kind }),
@@ -68,7 +68,7 @@ export function workflowOptions({ input, owner, taskQueue, createdAt, payment }:
     args: [input] as [PaymentInput],
     workflowIdConflictPolicy: 'USE_EXISTING',
     memo,
-    typedSearchAttributes: searchAttributes(order, owner, createdAt, payment),
+    typedSearchAttributes: searchAttributes(order, merchant, createdAt, payment),
     staticSummary: summary,
     staticDetails: details,
   } as const;
@@ -76,7 +76,7 @@ export function workflowOptions({ input, owner, taskQueue, createdAt, payment }:
 
 function searchAttributes(
   order: PaymentOrder,
-  owner: string,
+  merchant: string,
   createdAt: number,
   payment: PaymentState | undefined,
 ): TypedSearchAttributes {
@@ -84,7 +84,7 @@ function searchAttributes(
   const transId = payment && transIdOf(payment);
   const amountPaid = payment && amountPaidOf(payment);
   return new TypedSearchAttributes([
-    { key: attributes.merchant, value: owner },
+    { key: attributes.merchant, value: merchant },
     { key: attributes.status, value: payment === undefined ? 'CREATED' : statusOf(payment) },
     // The workflow sets it when it changes, and a payment that is opened again may never change.
     ...(payment !== undefined && isFinalPayment(payment) ? [{ key: attributes.final, value: true }] : []),
@@ -107,7 +107,7 @@ const TITLES = { link: 'Collection by link', direct: 'Collection from a phone', 
  */
 function describeOrder(
   order: PaymentOrder,
-  owner: string,
+  merchant: string,
   payment: PaymentState | undefined,
 ): { summary: string; details: string } {
   const what = TITLES[order.kind];
@@ -115,7 +115,7 @@ function describeOrder(
   const lines = [
     `**${what}** of **${amount}**`,
     '',
-    `- Merchant: ${code(owner)}`,
+    `- Merchant: ${code(merchant)}`,
     ...(order.externalId === undefined ? [] : [`- externalId: ${code(order.externalId)}`]),
     ...(order.userId === undefined ? [] : [`- userId: ${code(order.userId)}`]),
     ...(payment === undefined || isFinalPayment(payment) ? [] : ['', 'At its start:', '', ...linesOf(payment)]),

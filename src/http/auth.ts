@@ -69,9 +69,9 @@ export function isOperator({ scopes }: Caller): boolean {
   return scopes.has('review');
 }
 
-/** Reports whether a caller may see a payment: its owner and operators may. */
-export function maySee(caller: Caller, owner: string): boolean {
-  return caller.owner === owner || isOperator(caller);
+/** Reports whether a caller may see a payment: its merchant and operators may. */
+export function maySee(caller: Caller, merchant: string): boolean {
+  return caller.owner === merchant || isOperator(caller);
 }
 
 function find(keys: readonly Key[], sha256: string): Caller | undefined {

@@ -8,8 +8,8 @@ import { WORKFLOW_TYPES } from '../workflows/messages.js';
 
 /** Selects payments of a list; times in ms since the epoch. */
 export interface PaymentFilter {
-  /** The owner of an API key. Without it, everybody's payments. */
-  readonly owner?: string | undefined;
+  /** Without it, every merchant's payments. */
+  readonly merchant?: string | undefined;
   readonly status?: PaymentStatus | undefined;
   /** Selects by whether the outcome is certain. */
   readonly final?: boolean | undefined;
@@ -58,11 +58,11 @@ export function unfinishedQuery(before: number): string {
  * @throws {Error} for a value that isn't an identifier, and so could be read as a piece of the query.
  */
 export function visibilityQuery(filter: PaymentFilter): string {
-  const { owner, status, final, kind, externalId, userId, transId, createdFrom, createdBefore } = filter;
+  const { merchant, status, final, kind, externalId, userId, transId, createdFrom, createdBefore } = filter;
   const withStatus = equals('status', status);
   return [
     PAYMENTS,
-    equals('merchant', owner),
+    equals('merchant', merchant),
     status === 'REVIEW' ? `(${withStatus} OR (${STOPPED} AND ${FINAL.false}))` : withStatus,
     final === undefined ? undefined : FINAL[`${final}`],
     equals('kind', kind),

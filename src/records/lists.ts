@@ -15,7 +15,7 @@ export interface RecordFilter extends PaymentFilter {
 
 /** Selects events of a list. */
 export interface EventFilter {
-  readonly owner?: string | undefined;
+  readonly merchant?: string | undefined;
   readonly type?: PaymentEventType | undefined;
   /** ms since the epoch. */
   readonly since?: number | undefined;
@@ -33,7 +33,7 @@ export function paymentsQuery(filter: RecordFilter, limit: number): SqlQuery {
   const { final, createdFrom, createdBefore, after } = filter;
   const [beyond, direction] = filter.order === 'oldest first' ? ['>', 'ASC'] : ['<', 'DESC'];
   const where = new Conditions();
-  where.add('merchant = ?', filter.owner);
+  where.add('merchant = ?', filter.merchant);
   where.add('status = ?', filter.status);
   // In the form of Temporal's index for payments that aren't recorded.
   if (final !== undefined) where.are(final ? 'final' : 'NOT final');
@@ -52,10 +52,10 @@ export function paymentsQuery(filter: RecordFilter, limit: number): SqlQuery {
   return where.query('SELECT * FROM payments', `ORDER BY created_at ${direction}, id`, limit);
 }
 
-export function eventsQuery({ owner, type, since, after }: EventFilter, limit: number): SqlQuery {
+export function eventsQuery({ merchant, type, since, after }: EventFilter, limit: number): SqlQuery {
   const where = new Conditions();
   where.add('position > ?', after);
-  where.add('events.merchant = ?', owner);
+  where.add('events.merchant = ?', merchant);
   where.add('type = ?', type);
   where.add(
     // With the time alone, all earlier events would be read, too.

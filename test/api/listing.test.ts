@@ -178,7 +178,7 @@ describe('a list of payments', () => {
       ({ id } = await stack.begun('/v1/payouts', { ...payout, userId: user }));
       const order = { ...payoutOrder, id: unreadable, userId: user };
       const input = { v: 1, order, terms, fingerprint: '', requestId: '' } as const;
-      const start = { input, owner: 'shop', taskQueue: 'nobody', createdAt: Date.now() };
+      const start = { input, merchant: 'shop', taskQueue: 'nobody', createdAt: Date.now() };
       const options = { ...workflowOptions(start), memo: {} };
       handle = await stack.api.client.workflow.start('payOut', options);
       await eventually(

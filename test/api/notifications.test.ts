@@ -273,7 +273,7 @@ describe('the notifications that were given up', () => {
     const { order, terms, createdAt } = carried;
     const input = { v: 1, order, terms, fingerprint: 'f', requestId: 'r', carried, timeline } as const;
     answer = { kind: 'failed', reason: 'answered 500' };
-    const start = { input, owner: 'shop', taskQueue: 'payments', createdAt, payment: carried };
+    const start = { input, merchant: 'shop', taskQueue: 'payments', createdAt, payment: carried };
     await client.workflow.start('reopenPayment', {
       ...workflowOptions(start),
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',

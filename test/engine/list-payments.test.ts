@@ -117,11 +117,11 @@ describe('payments, newest first', () => {
   it('cost a call or two for a page of 100, and a third at most when they are many and have a status', async () => {
     for (const after of [undefined, all[99]]) {
       calls = 0;
-      expect((await newest({ owner: 'shop' }, 100, after)).payments).toHaveLength(100);
+      expect((await newest({ merchant: 'shop' }, 100, after)).payments).toHaveLength(100);
       expect(calls).toBeLessThanOrEqual(2);
     }
     calls = 0;
-    await newest({ owner: 'shop', status: 'PENDING' }, 100);
+    await newest({ merchant: 'shop', status: 'PENDING' }, 100);
     expect(calls).toBeLessThanOrEqual(3);
   });
 
@@ -150,7 +150,7 @@ describe('payments, newest first', () => {
 
   it('go on after any of them', async () => {
     for (const index of [0, 99, 270, 300, all.length - 2, all.length - 1]) {
-      expect(idsOf(await walk({ owner: 'shop' }, 200, all[index]))).toEqual(idsOf(all.slice(index + 1)));
+      expect(idsOf(await walk({ merchant: 'shop' }, 200, all[index]))).toEqual(idsOf(all.slice(index + 1)));
     }
   });
 
@@ -172,15 +172,15 @@ describe('payments, newest first', () => {
     while ((await client.workflow.count('Merchant = "late"')).count < late.length) {}
     calls = 0;
     // Until a time that starting them all doesn't move: how often that is halved depends on how far away it is.
-    const filter = { owner: 'late', createdBefore: now + 1 };
+    const filter = { merchant: 'late', createdBefore: now + 1 };
     const { payments } = await newest(filter, 20);
     expect(payments.map(({ payment }) => payment.id)).toEqual(idsOf(late.slice(0, 20)));
     expect(calls).toBeLessThanOrEqual(8);
-    expect(idsOf(await walk({ owner: 'late' }, 20))).toEqual(idsOf(late));
+    expect(idsOf(await walk({ merchant: 'late' }, 20))).toEqual(idsOf(late));
   });
 
   it('are none where none are', async () => {
-    expect(await walk({ owner: 'rival' }, 100)).toEqual([]);
+    expect(await walk({ merchant: 'rival' }, 100)).toEqual([]);
   });
 });
 

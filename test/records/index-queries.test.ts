@@ -13,7 +13,7 @@ describe('a query for payments', () => {
 
   it('asks for everything that is wanted', () => {
     const query = visibilityQuery({
-      owner: 'shop',
+      merchant: 'shop',
       status: 'FAILED',
       kind: 'payout',
       externalId: 'order-1',

@@ -140,14 +140,14 @@ describe.each(Object.entries(recordsServers))('the records in %s', (_, start) =>
     await changed(url, 'UPDATE payments SET content = $2 WHERE id = $1', [one.id, content]);
     const error = jest.fn();
     const logged = Records.open(url, encryptedBy(key), Object.assign(pino({ level: 'silent' }), { error }));
-    const listed = await logged.list({ owner: merchant }, 10);
+    const listed = await logged.list({ merchant }, 10);
     expect(new Map(listed.map((record) => [record.id, record.content?.payment.status]))).toEqual(
       new Map([
         [one.id, undefined],
         [other.id, 'SUCCESSFUL'],
       ]),
     );
-    const events = await logged.events({ owner: merchant, after: 0 }, 10);
+    const events = await logged.events({ merchant, after: 0 }, 10);
     expect(events.map(({ payment }) => payment?.id)).toEqual([undefined, other.id]);
     await expect(logged.has(one.id)).resolves.toBe(true);
     const err = expect.objectContaining({ name: 'UnreadableRecordError', message: expect.stringContaining(why) });
@@ -311,20 +311,20 @@ describe.each(Object.entries(recordsServers))('the records in %s', (_, start) =>
   it('list payments newest first, each once over all pages', async () => {
     const own = (name: string, at: number) => recordOf(direct(name), { merchant: 'lister' }, at);
     await records.write([own('b', NOON), own('a', NOON), own('c', NOON + 1), own('d', NOON - 1)]);
-    const first = await records.list({ owner: 'lister' }, 2);
+    const first = await records.list({ merchant: 'lister' }, 2);
     expect(first.map(({ id }) => id)).toEqual(['col_c', 'col_a']);
     const after = { createdAt: NOON, id: 'col_a' as PaymentId };
-    const second = await records.list({ owner: 'lister', after }, 10);
+    const second = await records.list({ merchant: 'lister', after }, 10);
     expect(second.map(({ id }) => id)).toEqual(['col_b', 'col_d']);
-    const found = await records.list({ owner: 'lister', externalId: 'order-c', status: 'SUCCESSFUL' }, 10);
+    const found = await records.list({ merchant: 'lister', externalId: 'order-c', status: 'SUCCESSFUL' }, 10);
     expect(found.map(({ id }) => id)).toEqual(['col_c']);
-    await expect(records.list({ owner: 'lister', status: 'REVIEW' }, 10)).resolves.toEqual([]);
+    await expect(records.list({ merchant: 'lister', status: 'REVIEW' }, 10)).resolves.toEqual([]);
   });
 
   it('list payments oldest first, too, each once over all pages', async () => {
     const own = (name: string, at: number) => recordOf(direct(name), { merchant: 'elder' }, at);
     await records.write([own('ob', NOON), own('oa', NOON), own('oc', NOON + 1), own('od', NOON - 1)]);
-    const filter = { owner: 'elder', order: 'oldest first' } as const;
+    const filter = { merchant: 'elder', order: 'oldest first' } as const;
     const first = await records.list(filter, 2);
     expect(first.map(({ id }) => id)).toEqual(['col_od', 'col_oa']);
     const after = { createdAt: NOON, id: 'col_oa' as PaymentId };
@@ -342,15 +342,15 @@ describe.each(Object.entries(recordsServers))('the records in %s', (_, start) =>
     const found = async (filter: Parameters<Records['list']>[0]) =>
       (await records.list({ financialTransId: 'MP241122.1501.C04711', ...filter }, 10)).map(({ id }) => id);
     expect(await found({})).toEqual(['col_ref-1', 'col_ref-2']);
-    expect(await found({ owner: 'shop' })).toEqual(['col_ref-1']);
-    expect(await found({ owner: 'shop', status: 'FAILED' })).toEqual([]);
+    expect(await found({ merchant: 'shop' })).toEqual(['col_ref-1']);
+    expect(await found({ merchant: 'shop', status: 'FAILED' })).toEqual([]);
     expect(await found({ financialTransId: 'mp241122.1501.c04711' })).toEqual([]);
     await expect(records.erase('677000777')).resolves.toEqual({ payments: ['col_ref-1'] });
-    expect(await found({ owner: 'shop' })).toEqual(['col_ref-1']);
+    expect(await found({ merchant: 'shop' })).toEqual(['col_ref-1']);
     // Recorded again, of a payer whose data is gone.
     const again = { ...recordOf(erasable), runId: 'run-2', startedAt: NOON + 1 };
     await records.write([withReference(again, 'MP241122.1501.C04712')]);
-    expect(await found({ owner: 'shop' })).toEqual([]);
+    expect(await found({ merchant: 'shop' })).toEqual([]);
     expect(await found({ financialTransId: 'MP241122.1501.C04712' })).toEqual(['col_ref-1']);
   });
 
@@ -370,14 +370,14 @@ describe.each(Object.entries(recordsServers))('the records in %s', (_, start) =>
   it('list events by merchant, type and time, after a position', async () => {
     const own = (name: string, at: number) => recordOf(direct(name), { merchant: 'reader' }, at);
     await records.write([own('e1', NOON), own('e2', NOON + 3_600_000)]);
-    const all = await records.events({ owner: 'reader', after: 0 }, 10);
+    const all = await records.events({ merchant: 'reader', after: 0 }, 10);
     expect(all.map(({ paymentId }) => paymentId)).toEqual(['col_e1', 'col_e2']);
-    const rest = await records.events({ owner: 'reader', after: all[0]?.position ?? 0 }, 10);
+    const rest = await records.events({ merchant: 'reader', after: all[0]?.position ?? 0 }, 10);
     expect(rest).toEqual(all.slice(1));
-    const since = await records.events({ owner: 'reader', after: 0, since: NOON + 3_600_000 }, 10);
+    const since = await records.events({ merchant: 'reader', after: 0, since: NOON + 3_600_000 }, 10);
     expect(since).toEqual(all.slice(1));
-    await expect(records.events({ owner: 'reader', after: 0, type: 'payment.failed' }, 10)).resolves.toEqual([]);
-    await expect(records.events({ owner: 'nobody', after: 0 }, 10)).resolves.toEqual([]);
+    await expect(records.events({ merchant: 'reader', after: 0, type: 'payment.failed' }, 10)).resolves.toEqual([]);
+    await expect(records.events({ merchant: 'nobody', after: 0 }, 10)).resolves.toEqual([]);
   });
 
   it('list all events since a time, though recorded in another order', async () => {
@@ -614,18 +614,18 @@ describe('records in a PostgreSQL with much to do', () => {
 
     it.each<[string, Parameters<Records['list']>[0], number]>([
       ['the payments in REVIEW', { status: 'REVIEW' }, 10],
-      ["a merchant's in REVIEW", { status: 'REVIEW', owner: 'merchant-7' }, 10],
+      ["a merchant's in REVIEW", { status: 'REVIEW', merchant: 'merchant-7' }, 10],
       ['the payouts in REVIEW', { status: 'REVIEW', kind: 'payout' }, 0],
       ['the payments that are PENDING', { status: 'PENDING' }, 0],
       ['the payments that are not final', { final: false }, 0],
-      ["a merchant's that are not final", { final: false, owner: 'merchant-5' }, 0],
+      ["a merchant's that are not final", { final: false, merchant: 'merchant-5' }, 0],
       ["a customer's", { userId: 'user-5' }, 20],
-      ["a merchant's customer's", { userId: 'user-5', owner: 'merchant-5' }, 20],
+      ["a merchant's customer's", { userId: 'user-5', merchant: 'merchant-5' }, 20],
       ["a customer's whom nobody knows", { userId: 'nobody' }, 0],
-      ['the payouts of a merchant who makes none', { owner: 'merchant-3', kind: 'payout' }, 0],
-      ['a status that a merchant never has', { owner: 'merchant-5', status: 'EXPIRED' }, 0],
+      ['the payouts of a merchant who makes none', { merchant: 'merchant-3', kind: 'payout' }, 0],
+      ['a status that a merchant never has', { merchant: 'merchant-5', status: 'EXPIRED' }, 0],
       ['a page far from the first', { after: place(1_000) }, 20],
-      ["a merchant's page far from the first", { after: place(1_003), owner: 'merchant-3' }, 20],
+      ["a merchant's page far from the first", { after: place(1_003), merchant: 'merchant-3' }, 20],
       ['an order', { externalId: 'order-17' }, 1],
       ['a transaction', { transId: 'transaction-17' }, 1],
       ["an operator's reference", { financialTransId: 'reference-17' }, 1],
@@ -639,10 +639,10 @@ describe('records in a PostgreSQL with much to do', () => {
     it.each<[string, string | undefined]>([
       ["everybody's", undefined],
       ["a merchant's", 'merchant-5'],
-    ])('read no more than they list: %s events since a time', async (_, owner) => {
+    ])('read no more than they list: %s events since a time', async (_, merchant) => {
       const before = await rowsRead();
       const since = place(199_000).createdAt;
-      const events = await records.events({ owner, since, after: 0 }, 20);
+      const events = await records.events({ merchant, since, after: 0 }, 20);
       expect(events).toHaveLength(20);
       expect(events.every(({ at }) => at >= since)).toBe(true);
       expect((await rowsRead()) - before).toBeLessThan(1_000);

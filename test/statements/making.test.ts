@@ -87,7 +87,7 @@ async function paid(amount: number): Promise<{ readonly id: PaymentId; readonly 
   const order: LinkOrder = { kind: 'link', id: newId(), amount, metadata: {} };
   const input = { v: 1, order, terms, fingerprint: 'digest', requestId: 'request-1' } as const;
   await stack.api.client.workflow.start('collectByLink', {
-    ...workflowOptions({ input, owner: 'shop', taskQueue: 'payments', createdAt: NOON }),
+    ...workflowOptions({ input, merchant: 'shop', taskQueue: 'payments', createdAt: NOON }),
   });
   const { body } = await eventually(
     () => stack.read(order.id),

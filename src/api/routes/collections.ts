@@ -149,9 +149,9 @@ export const expireCollection = authenticatedRoute({
     if (request.params.id?.startsWith(PAYMENT_ID_PREFIX.payout)) throw otherKind('payout');
     const found = await ownPayment(context, request);
 
-    const ending = await endPayment(context, found, actorOf(request, found.owner));
+    const ending = await endPayment(context, found, actorOf(request, found.merchant));
     const { payment } = ending.result;
-    const json = viewerOf(context, request.caller, found.owner)(payment);
+    const json = viewerOf(context, request.caller, found.merchant)(payment);
     if (payment.status === 'EXPIRED' || isWithdrawn(payment)) return { status: 200, json };
     if (ending.kind === 'refused' && !payment.final) throw refusal(ending.code, json, ending.message);
     if (payment.method !== 'link' && ending.kind !== 'underway') throw refusal('not_a_link', json);

@@ -58,21 +58,21 @@ export async function createPayment<Body>(
   { caller, body, record, headers: headersOf }: AuthenticatedRequest<Body, unknown>,
   context: ApiContext,
 ): Promise<ResponseOf<typeof creationResponses>> {
-  const { owner } = caller;
-  const { id, repeatable } = choosePaymentId(kind, owner, headersOf('idempotency-key'));
+  const { owner: merchant, limits } = caller;
+  const { id, repeatable } = choosePaymentId(kind, merchant, headersOf('idempotency-key'));
   record.paymentId = id;
   const order = toOrder(id, body);
   refusePersonalIds(order);
-  await refuseBeyondLimits(context, caller, order);
+  await refuseBeyondLimits(context, { merchant, limits }, order);
   const started = await startPayment(withTermsFor(order, context, caller), {
     order,
-    owner,
+    merchant,
     fingerprint: fingerprint(body),
     httpRequestId: record.id,
     repeatable,
   });
 
-  const json = viewerOf(context, caller, owner)(started.payment);
+  const json = viewerOf(context, caller, merchant)(started.payment);
   const headers = {
     Location: `/v1/payments/${id}`,
     ...(started.isRepeated && { 'Idempotent-Replayed': 'true' }),

@@ -9,7 +9,7 @@ import { cursorOf, NO_CURSOR } from '../cursor.js';
 import { merchantName, time, wholeNumber } from '../parameters.js';
 import { authenticatedRoute } from '../route.js';
 import { eventPageSchema } from '../schemas/event.js';
-import { ownerOf, viewerOf } from './payment-resource.js';
+import { merchantToList, viewerOf } from './payment-resource.js';
 
 const PAGE_SIZE = 100;
 
@@ -40,8 +40,8 @@ export const listEvents = authenticatedRoute({
       .describe('The `nextCursor` of an earlier page, unchanged'),
   }),
   async handle({ query, caller }, context) {
-    const { type, since, merchant, limit, cursor } = query;
-    const owner = ownerOf(caller, merchant);
+    const { type, since, limit, cursor } = query;
+    const merchant = merchantToList(caller, query.merchant);
     const { records } = context;
     if (records === undefined) throw noRecords('events');
     const after = cursor === undefined ? 0 : await records.readEventCursor(cursor);
@@ -49,7 +49,7 @@ export const listEvents = authenticatedRoute({
     const { events, recordedUntil } = await askRecords(async () => {
       // Read first: events recorded in the meantime are then in the list, and not yet in this time.
       const state = await records.recorderState();
-      return { ...state, events: await records.events({ owner, type, since, after }, limit + 1) };
+      return { ...state, events: await records.events({ merchant, type, since, after }, limit + 1) };
     }, UNREAD);
     const page = events.slice(0, limit);
     return {

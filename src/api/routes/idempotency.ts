@@ -24,7 +24,7 @@ export const idempotencyKey = z
   });
 
 /**
- * The id of a new payment: derived from the owner and the Idempotency-Key; random for a collection without a key. A
+ * The id of a new payment: derived from the merchant and the Idempotency-Key; random for a collection without a key. A
  * payout needs one. A key can be used once for each kind of payment.
  *
  * @param keys the value of each Idempotency-Key header. Two are refused: joined with a comma, as HTTP allows, they
@@ -34,7 +34,7 @@ export const idempotencyKey = z
  */
 export function choosePaymentId(
   kind: PaymentKind,
-  owner: string,
+  merchant: string,
   keys: readonly string[],
 ): { readonly id: PaymentId; readonly repeatable: boolean } {
   const [key, ...more] = keys;
@@ -52,7 +52,7 @@ export function choosePaymentId(
       `An Idempotency-Key must have 1 to 255 printable ASCII characters, and no space at its ends. This one has ${key.length} characters.`,
     );
   }
-  return { id: derivePaymentId(kind, owner, parsed.data), repeatable: true };
+  return { id: derivePaymentId(kind, merchant, parsed.data), repeatable: true };
 }
 
 const keyRequired = (): ApiError =>

@@ -13,7 +13,7 @@ import { authenticatedRoute } from '../route.js';
 import { paymentPageSchema } from '../schemas/payment.js';
 import { identifier } from './order-fields.js';
 import { paymentCsv } from './payment-csv.js';
-import { ownerOf, viewerOf } from './payment-resource.js';
+import { merchantToList, viewerOf } from './payment-resource.js';
 
 /**
  * Lists the caller's payments, or every merchant's for operators, from Temporal's index; as CSV if the caller prefers
@@ -80,7 +80,7 @@ export const listPayments = authenticatedRoute({
       merchant,
       ...wanted
     } = query;
-    const filter = { ...wanted, owner: ownerOf(caller, merchant), createdFrom, createdBefore };
+    const filter = { ...wanted, merchant: merchantToList(caller, merchant), createdFrom, createdBefore };
     const { payments, unreadable, last, isIncomplete } = await list(context, filter, {
       pageSize,
       after,
@@ -95,8 +95,8 @@ export const listPayments = authenticatedRoute({
       // CSV has no room to say so.
       if (isIncomplete) throw recordsUnavailable(INCOMPLETE);
       const rows = [
-        ...payments.map(({ payment, owner }) => ({ ...payment, merchant: owner })),
-        ...unreadable.map(({ id, owner }) => ({ id, merchant: owner })),
+        ...payments.map(({ payment, merchant }) => ({ ...payment, merchant })),
+        ...unreadable.map(({ id, merchant }) => ({ id, merchant })),
       ];
       const text = paymentCsv(rows, isOperator(caller));
       return { status: 200, headers: { ...headers, 'Content-Type': 'text/csv; charset=utf-8' }, text };
@@ -105,8 +105,8 @@ export const listPayments = authenticatedRoute({
       status: 200,
       headers,
       json: {
-        data: payments.map(({ payment, owner }) => viewerOf(context, caller, owner)(payment)),
-        unreadable: unreadable.map(({ id, owner }) => viewerOf(context, caller, owner)({ id })),
+        data: payments.map(({ payment, merchant }) => viewerOf(context, caller, merchant)(payment)),
+        unreadable: unreadable.map(({ id, merchant }) => viewerOf(context, caller, merchant)({ id })),
         ...(nextCursor && { nextCursor }),
         ...(isIncomplete && { incomplete: true as const }),
       },

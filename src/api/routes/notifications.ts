@@ -139,8 +139,8 @@ export const resendNotification = authenticatedRoute({
     const found = await ownPayment(context, request);
     const { number = '' } = request.params;
     if (!/^[1-9]\d{0,8}$/.test(number)) throw noSuchNotification();
-    const result = await resend(context, found, Number(number), actorOf(request, found.owner));
+    const result = await resend(context, found, Number(number), actorOf(request, found.merchant));
     if (result === undefined) throw noSuchNotification();
-    return { status: 202, json: viewerOf(context, request.caller, found.owner)(result.payment) };
+    return { status: 202, json: viewerOf(context, request.caller, found.merchant)(result.payment) };
   },
 });

@@ -20,7 +20,7 @@ import type { PaymentResource } from '../schemas/payment.js';
  */
 type View<Shown> = Shown & Pick<PaymentResource, 'merchant' | 'temporalUrl'>;
 
-/** Shows payments of one owner to a caller. */
+/** Shows payments of one merchant to a caller. */
 export type Viewer = <Shown extends Pick<Payment, 'id'>>(payment: Shown) => View<Shown>;
 
 /**
@@ -45,7 +45,7 @@ export async function ownPayment(
 
   const begun = performance.now();
   const found = await findPayment(context, id);
-  if (found !== undefined && maySee(caller, found.owner)) return found;
+  if (found !== undefined && maySee(caller, found.merchant)) return found;
   await pause(Math.max(0, NOT_FOUND_AFTER_MS - (performance.now() - begun)));
   throw paymentNotFound();
 }
@@ -56,21 +56,21 @@ export async function ownPayment(
  */
 export function actorOf(
   { caller, headers }: Pick<AuthenticatedRequest<unknown, unknown>, 'caller' | 'headers'>,
-  owner: string,
+  merchant: string,
 ): Actor {
   const isAtDesk = isOperator(caller) && headers('user-agent').includes(DESK_AGENT);
-  return { role: caller.owner === owner && !isAtDesk ? 'merchant' : 'operator', name: caller.owner };
+  return { role: caller.owner === merchant && !isAtDesk ? 'merchant' : 'operator', name: caller.owner };
 }
 
 /** Returns the view that a caller has of a merchant's payments. */
-export function viewerOf({ ui }: Pick<ApiContext, 'ui'>, caller: Caller, owner: string): Viewer {
+export function viewerOf({ ui }: Pick<ApiContext, 'ui'>, caller: Caller, merchant: string): Viewer {
   if (!isOperator(caller)) return forMerchant;
   const { url, namespace } = ui;
-  if (url === undefined) return (payment) => ({ ...payment, merchant: owner });
+  if (url === undefined) return (payment) => ({ ...payment, merchant });
   const base = `${url}/namespaces/${encodeURIComponent(namespace)}`;
   return (payment) => ({
     ...payment,
-    merchant: owner,
+    merchant,
     temporalUrl: `${base}/workflows/${payment.id}`,
   });
 }
@@ -111,12 +111,11 @@ function whyNotCancelable({ status, final, transId }: Payment): string {
 }
 
 /**
- * Chooses the owner of the payments in a list: the caller, or for operators everybody or one merchant. `undefined` is
- * everybody.
+ * Chooses the merchant whose payments a list shows: the caller, or for operators all or one. `undefined` is all.
  *
  * @throws {ApiError} `forbidden`, for somebody else's.
  */
-export function ownerOf(caller: Caller, merchant: string | undefined): string | undefined {
+export function merchantToList(caller: Caller, merchant: string | undefined): string | undefined {
   if (isOperator(caller)) return merchant;
   if (merchant !== undefined && merchant !== caller.owner) throw forbidden(['review']);
   return caller.owner;

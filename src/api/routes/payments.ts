@@ -41,7 +41,7 @@ export const getPayment = authenticatedRoute({
             waitUntilFinal(context, found, wait * 1_000, request.hangUp),
           )
         : await viewPayment(context, found);
-    return { status: 200, json: viewerOf(context, request.caller, found.owner)(payment) };
+    return { status: 200, json: viewerOf(context, request.caller, found.merchant)(payment) };
   },
 });
 
@@ -70,8 +70,8 @@ export const refreshPayment = authenticatedRoute({
   scopes: ['read', 'review'],
   async handle(request, context) {
     const found = await ownPayment(context, request);
-    const view = viewerOf(context, request.caller, found.owner);
-    const by = actorOf(request, found.owner);
+    const view = viewerOf(context, request.caller, found.merchant);
+    const by = actorOf(request, found.merchant);
     if (!isOperator(request.caller)) return await refresh(context, found, by, view);
     const { payment } = await readPayment(context, found);
     return payment.final ? await recheck(context, payment, by, view) : await refresh(context, found, by, view);

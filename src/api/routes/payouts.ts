@@ -103,9 +103,9 @@ export const cancelPayout = authenticatedRoute({
     if (request.params.id?.startsWith(PAYMENT_ID_PREFIX.collection)) throw otherKind('collection');
     const found = await ownPayment(context, request);
 
-    const ending = await endPayment(context, found, actorOf(request, found.owner));
+    const ending = await endPayment(context, found, actorOf(request, found.merchant));
     const { payment } = ending.result;
-    const json = viewerOf(context, request.caller, found.owner)(payment);
+    const json = viewerOf(context, request.caller, found.merchant)(payment);
     if (isWithdrawn(payment)) return { status: 200, json };
     if (ending.kind === 'underway' && !payment.final) return { status: 202, json };
     throw refusal('not_cancelable', json);

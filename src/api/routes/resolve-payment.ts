@@ -91,7 +91,7 @@ export const resolvePayment = authenticatedRoute({
   body: resolutionBody,
   async handle(request, context) {
     const found = await ownPayment(context, request);
-    const view = viewerOf(context, request.caller, found.owner);
+    const view = viewerOf(context, request.caller, found.merchant);
     const send = await updateOf(context, found, request.body, request.caller.owner, view);
     const update = await updatePayment(context, found, send);
     const json = view(update.result.payment);

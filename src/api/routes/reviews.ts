@@ -28,8 +28,8 @@ export const listReviews = authenticatedRoute({
     cursor,
   }),
   async handle({ query, caller }, context) {
-    const { merchant: owner, kind, limit: pageSize, cursor: after } = query;
-    const filter = { status: 'REVIEW', owner, kind } as const;
+    const { merchant, kind, limit: pageSize, cursor: after } = query;
+    const filter = { status: 'REVIEW', merchant, kind } as const;
     const [total, page] = await Promise.all([
       countPayments(context.client, visibilityQuery(filter)),
       listPayments(context, filter, { pageSize, after, order: 'oldest first' }),
@@ -38,8 +38,8 @@ export const listReviews = authenticatedRoute({
     return {
       status: 200,
       json: {
-        data: page.payments.map(({ payment, owner: of }) => view(of)(payment)),
-        unreadable: page.unreadable.map(({ id, owner: of }) => view(of)({ id })),
+        data: page.payments.map(({ payment, merchant: of }) => view(of)(payment)),
+        unreadable: page.unreadable.map(({ id, merchant: of }) => view(of)({ id })),
         total,
         ...(page.last && { nextCursor: toCursor(page.last) }),
         ...(page.isIncomplete && { incomplete: true as const }),

@@ -8,10 +8,10 @@ const ID_BYTES = 16;
  * Derives the payment id from a merchant's Idempotency-Key, so that a repeated request finds the payment that the first
  * one started. Lengths are prefixed, so that no two pairs of merchant and key run together.
  *
- * @param owner name of the API key that asks, so that two merchants' equal keys never meet
+ * @param merchant name of the API key that asks, so that two merchants' equal keys never meet
  */
-export function derivePaymentId(kind: PaymentKind, owner: string, idempotencyKey: string): PaymentId {
-  const digest = createHash('sha256').update(`${owner.length}:${owner}:${idempotencyKey}`).digest();
+export function derivePaymentId(kind: PaymentKind, merchant: string, idempotencyKey: string): PaymentId {
+  const digest = createHash('sha256').update(`${merchant.length}:${merchant}:${idempotencyKey}`).digest();
   return withPrefix(kind, digest.subarray(0, ID_BYTES));
 }
 
