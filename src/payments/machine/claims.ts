@@ -187,16 +187,14 @@ export function onClaimStatus(
     case 'found': {
       const owner = ownerIn(payment, answer.transaction);
       if (owner === 'another' || owner === 'disputed') return withOpen(asked, others);
-      const next = nextQuestion(claim, now);
-      const again = withOpen(asked, [...others, ...next]);
-      // The provider named no payment: the list may tell whose transaction it is.
-      if (owner === 'unnamed' && next.length === 0) return giveUpClaim(again, transId, now);
-      if (owner === 'unnamed' || agrees(payment, answer.transaction, now)) return again;
+      if (owner === 'unnamed') return askOnceMore(asked, { ...claim, isShown: true }, now);
+      const again = withOpen(asked, [...others, ...nextQuestion(claim, now)]);
+      if (agrees(payment, answer.transaction, now)) return again;
       const isBehind = paidClaimUntil(payment, transId, now) !== undefined;
       return applyConfirmed(isBehind ? again : withOpen(asked, others), answer.transaction, now);
     }
     case 'unknown':
-      return withOpen(asked, [...others, ...nextQuestion(claim, now)]);
+      return askOnceMore(asked, claim, now);
     default: {
       const unanswered = claim.unanswered + 1;
       if (unanswered >= MAX_UNANSWERED) return giveUpClaim(withOpen(asked, others), transId, now);
@@ -217,6 +215,17 @@ function agrees(payment: PaymentState, transaction: Transaction, now: number): b
 /** Tells whose a transaction is by the provider's word; the hint itself proves nothing. */
 function ownerIn(payment: PaymentState, transaction: Transaction): ReturnType<typeof ownerOf> {
   return isOfPayment(payment, transaction) ? 'payment' : ownerOf(payment.order.id, transaction);
+}
+
+/**
+ * Asks about a claim again that the provider hasn't confirmed. After the last question, one that it has never shown is
+ * dropped; of one that it has shown without a payment, the list may tell whose it is, whatever the last answer was.
+ */
+function askOnceMore(payment: PaymentState, claim: Claim, now: number): PaymentState {
+  const others = payment.claims.open.filter(({ transId }) => transId !== claim.transId);
+  const next = nextQuestion(claim, now);
+  const asked = withOpen(payment, [...others, ...next]);
+  return next.length === 0 && claim.isShown ? giveUpClaim(asked, claim.transId, now) : asked;
 }
 
 /** Schedules another question about a claim that the provider hasn't confirmed; none after the last pause. */

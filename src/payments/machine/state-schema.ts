@@ -261,7 +261,7 @@ const facts = object({
 });
 const sends = object({ count, lastAt: optional(number()), policySpent: flag(), mayBeDouble: flag(), isReset: yes });
 const claims = object({
-  open: list(object({ transId, nextAt: number(), unanswered: count, unknown: count })),
+  open: list(object({ transId, nextAt: number(), unanswered: count, unknown: count, isShown: yes })),
   notBefore: number(),
   unconfirmed: transIds,
   isNamed: yes,

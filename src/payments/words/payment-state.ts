@@ -108,8 +108,10 @@ export interface Claim {
   readonly nextAt: number;
   /** Questions without an answer. */
   readonly unanswered: number;
-  /** Answers that the provider doesn't know it. */
+  /** Answers that the provider doesn't know it, or doesn't say whose it is. */
   readonly unknown: number;
+  /** The provider has shown the transaction, without saying whose it is. */
+  readonly isShown?: true | undefined;
 }
 
 /** A transaction as the provider has shown it. `wasPaid`: it was SUCCESSFUL once, whatever came after. */

@@ -243,6 +243,19 @@ export const MUTANTS: readonly Mutant[] = [
     states: 100_000,
   },
   {
+    rule: 'a reported transaction that the provider has shown is looked for in the list, whatever it says last',
+    find: 'return next.length === 0 && claim.isShown ?',
+    replace: 'return next.length < 0 ?',
+    setting: world({
+      kind: 'direct',
+      troubles: new Set(['doubledLater', 'fieldsLeftOut', 'unknownStatus']),
+      allowance: { troubles: 5, notifications: 1 },
+    }),
+    breaks: 'secondSeen',
+    story: [/makes T2 by itself/, /status of T2: SUCCESSFUL, with fields left out/],
+    states: 200_000,
+  },
+  {
     rule: 'a reported transaction that the provider never answers for is given up',
     find: '      if (unanswered >= MAX_UNANSWERED) return',
     replace: '      if (unanswered >= Number.POSITIVE_INFINITY) return',

@@ -267,6 +267,19 @@ describe('a reported transaction', () => {
     expect(never.payment.claims.open).toEqual([]);
   });
 
+  it('is looked for in the list when the provider has shown it, whatever it says of it last', () => {
+    const nameless = { externalId: undefined, userId: undefined };
+    const payment = quietPayment().hint('T2').answered(UNKNOWN).found('SUCCESSFUL', nameless);
+    payment.answered(UNKNOWN).answered(UNKNOWN);
+    expect(payment.payment.claims).toMatchObject({ open: [], unconfirmed: ['T2'] });
+    expect(payment.phase('ended').checks).not.toEqual([]);
+    payment.listed(
+      transactionOf(payoutOrder, { status: 'SUCCESSFUL' }),
+      transactionOf(payoutOrder, { ...another, status: 'SUCCESSFUL' }),
+    );
+    expect(payment.status).toBe('REVIEW');
+  });
+
   it('is the payment’s when it names it as its user', () => {
     const payment = quietPayment().hint('T2');
     payment.found('SUCCESSFUL', { externalId: undefined, userId: payoutOrder.id });
