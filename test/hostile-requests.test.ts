@@ -13,13 +13,13 @@ import { credentials, openLink, startSandbox } from './support/running-sandbox.j
 import { ID, OPERATOR, startStubApi } from './support/stub-api.js';
 import { freshKey } from './support/test-encryption.js';
 
-/** What makes expressions and parsers go back, with what Unicode has to sort. */
+/** Pieces that make expressions and parsers backtrack, and text that Unicode has to sort. */
 const PIECES = ['6', 'a', ' ', '\t', '.', ',', ';', '"', '=', '/', '-', '%41', 'a,', 'a;q=0.', 'a=b;', '\u0301\u0323'];
 const RUNS = runsOf(64 * 1024, PIECES);
 /** As much as Node takes of an address and of all headers together. */
 const SHORT = runsOf(14 * 1024, PIECES);
 
-/** What a header can carry. */
+/** Runs that a header can carry. */
 const HEADER_RUNS = SHORT.map((run) => run.slice(0, -1)).filter((run) => /^[!-~][ -~]*[!-~]$/.test(run));
 const HEADER_BEGINNINGS: Readonly<Record<string, string>> = {
   authorization: 'Bearer ',

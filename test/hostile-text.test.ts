@@ -48,7 +48,7 @@ const expressions = [
   ).values(),
 ];
 
-/** What an expression has of plain text, which leads into the middle of it. */
+/** Returns plain text from an expression, which leads into the middle of it. */
 function beginningsOf({ source }: RegExp): string[] {
   const plain = source.replace(/\\[a-zA-Z]|\[[^\]]*\]|\(\?[:=!<]*/g, ' ').replace(/\\(.)/g, '$1');
   const words = plain.match(/[\w"':;=@/.,#-]+/g) ?? [];

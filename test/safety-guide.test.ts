@@ -17,7 +17,7 @@ const rows = text
   .flatMap((table) => table.trim().split('\n').slice(2))
   .map((row) => row.slice(2, -2).split(' | '));
 
-/** Whether all that a rule is proven by are tests that exist, each once, or mutants of the payment machine besides. */
+/** Reports whether a rule's proofs are tests that exist, each once, or mutants of the payment machine. */
 function isProven([, proofs = '', ...more]: readonly string[]): boolean {
   const links = proofs.split(', ');
   const files = links.filter((link) => link !== MUTANTS).map((link) => TEST.exec(link)?.[2]);

@@ -13,7 +13,8 @@ export const SEARCHED_STATUSES = ['SUCCESSFUL', 'FAILED', 'EXPIRED', 'CREATED'] 
 type SearchedStatus = (typeof SEARCHED_STATUSES)[number];
 
 /**
- * The mediums that it can filter by, without `platform`, and without none, as for a link that nobody has tried to pay.
+ * The mediums that it can filter by. It can't filter by `platform`, nor by a missing medium, as of a link that nobody
+ * has tried to pay.
  */
 export const SEARCHED_MEDIUMS = ['mobile money', 'orange money'] as const satisfies PhoneMedium[];
 

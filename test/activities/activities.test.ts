@@ -14,7 +14,7 @@ import { directOrder, HOUR, linkOrder, payoutOrder, START, transId } from '../su
 /** A provider that notes what it is asked, and answers as told. */
 const asked: { line: string; user: string | string[] | undefined; body: unknown }[] = [];
 let answer: { status: number; body: unknown } | 'nothing';
-/** What its list answers, if that is something else. */
+/** The list's answer, if it differs from the provider's. */
 let list: typeof answer | undefined;
 let onceAsked: ((method: string | undefined) => void) | undefined;
 const provider = createServer(async (request, response) => {
@@ -33,9 +33,9 @@ const provider = createServer(async (request, response) => {
 });
 
 let activities: Activities;
-/** Those of a worker that is told that Temporal was restored since. */
+/** Activities of a worker with the time of a restore of Temporal since. */
 let restored: Activities;
-/** Those of one that is told of a time before the payment began, as one does that was begun again. */
+/** Activities of a worker with a restore before the payment began, as for one that began again. */
 let restoredBefore: Activities;
 let stop: () => void;
 beforeAll(async () => {
@@ -61,7 +61,7 @@ beforeEach(() => {
   answer = { status: 200, body: { transId: 'T1', message: 'ok', link: 'http://pay.example/1' } };
 });
 
-/** What activities log is for operators; here it would only be in the way. */
+/** The activities' log is for operators; here it would only be in the way. */
 const logger = new DefaultLogger('ERROR');
 
 /** The run that activities find themselves in here. */
@@ -70,9 +70,9 @@ const RUN = new MockActivityEnvironment().context.info.workflowExecution?.runId 
 interface Circumstances {
   /** The worker has to stop as soon as the provider has been asked like that. */
   readonly stopsOnceAsked?: 'GET' | 'POST';
-  /** What the workflow gives the activity, in ms. */
+  /** Time limit that the workflow gives the activity, in ms. */
   readonly startToCloseTimeoutMs?: number;
-  /** What Temporal says of the run that the workflow started as. */
+  /** Temporal's answer about the run that the workflow started as. */
   readonly startedAs?: () => Promise<string>;
 }
 

@@ -6,7 +6,7 @@ const { send } = proxyActivities<{ send: () => Promise<InitiationOutcome> }>({
   retry: { maximumAttempts: 1 },
 });
 
-/** What a payment does that waits before it is sent: hands over to a next run a number of times, and then sends. */
+/** Acts like a payment that waits before it is sent: hands over to a next run a number of times, and then sends. */
 export async function handOverThenSend(handOvers: number): Promise<InitiationOutcome> {
   if (handOvers > 0) return await continueAsNew<typeof handOverThenSend>(handOvers - 1);
   return await send();

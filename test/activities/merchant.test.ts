@@ -17,7 +17,7 @@ import { closeServers, serveTls } from '../support/local-servers.js';
 import { begun, HOUR, linkOrder, MINUTE } from '../support/orders.js';
 import { selfSigned } from '../support/self-signed.js';
 
-/** How long a try may take that isn't meant to be timed out. */
+/** Time limit of a try that isn't meant to time out, in ms. */
 const PATIENCE_MS = 30_000;
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;

@@ -168,7 +168,7 @@ describe("a merchant's name", () => {
     return createMerchantNotifier({ endpointsOf: () => endpoints, timeoutMs: 5_000, allowPrivate, resolver });
   };
 
-  /** How many times something is looked up with getaddrinfo, in libuv's threads. */
+  /** Counts look-ups with getaddrinfo, in libuv's threads. */
   async function getaddrinfoCalls(work: () => Promise<unknown>): Promise<number> {
     let calls = 0;
     const count = (_: number, type: string) => {

@@ -36,7 +36,7 @@ async function stalled<T>(run: (path: string) => Promise<T>): Promise<T> {
 }
 
 describe('a payment that no worker works on', () => {
-  /** Whether a request was answered because no worker makes progress, and not since its time was over. */
+  /** Reports whether a request was answered because no worker makes progress, and not because its time was over. */
   const isStalled = async ({ body }: Answered) =>
     JSON.stringify(await counted.lineOf(body.requestId)).includes("no worker takes the payment's workflow task");
 

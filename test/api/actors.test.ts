@@ -64,7 +64,7 @@ async function told(id: string, key: string): Promise<readonly Entry[]> {
 
 const ASKED = ['expiring', 'refresh_requested', 'recheck_requested', 'notification_requested'];
 
-/** Who has asked for what, as the holder of a key reads it. */
+/** Lists the actors of a payment's requests, as the holder of a key sees them. */
 async function askers(id: string, key: string) {
   const entries = (await told(id, key)).filter(({ type }) => ASKED.includes(type));
   return entries.map(({ type, source, by }) => [type, source, by].filter(Boolean).join(' '));

@@ -7,7 +7,7 @@ import type { PaymentId } from '../../src/payments/words/payment-id.js';
 const id = 'col_0' as PaymentId;
 const cause = new Error('no connection');
 
-/** What each error of the engine is answered with. */
+/** Each error of the engine, with its answer. */
 const answers: readonly (readonly [engine.EngineError, number, string, RegExp, object])[] = [
   [new engine.Unavailable(undefined, cause), 503, 'temporarily_unavailable', /^Payments can't be read or changed/, {}],
   [

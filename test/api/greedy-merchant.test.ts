@@ -47,7 +47,7 @@ async function politeMakes(): Promise<readonly Answered[]> {
   return made;
 }
 
-/** What the polite merchant asks for is served: a payout, a link, a payment, a wait for it, and a list. */
+/** Checks that the polite merchant is served: a payout, a link, a payment, a wait for it, and a list. */
 async function politeIsServed(made?: readonly Answered[]): Promise<void> {
   const paths = (made ?? (await politeMakes())).map(({ body }) => `/v1/payments/${body.id}`);
   const reads = [...paths, ...paths.map((path) => `${path}?wait=1`), '/v1/payments?limit=5'];

@@ -35,7 +35,7 @@ function textsOf(root: z.ZodType): Text[] {
 /** Stands for the name itself, where any name will do. */
 const ANY_NAME = '(name)';
 
-/** Where texts come in: what checks a value there, and values that are right. */
+/** The entrances of texts: each with the check of a value, and valid values. */
 const entrances = routes.flatMap((route) => {
   if (route.scopes === undefined) return [];
   const { method, path, body, query, idempotencyKey: key, examples = {} } = route;
@@ -101,13 +101,13 @@ function withText(value: unknown, path: readonly string[], text: string): unknow
   return name === ANY_NAME ? { [text]: 'value' } : { ...Object(value), [name]: withText({}, rest, text) };
 }
 
-/** Whether a schema has a longest text. */
+/** Reports whether a schema limits the length of a text. */
 function isBounded({ maxLength, enum: values, const: value, pattern, allOf = [] }: JsonSchema): boolean {
   if ([maxLength, values, value].some((bound) => bound !== undefined) || ends(pattern)) return true;
   return allOf.some((part) => typeof part === 'object' && isBounded(part));
 }
 
-/** Whether a pattern is of the whole text, and repeats nothing without end. */
+/** Reports whether a pattern covers the whole text, and repeats nothing without end. */
 function ends(pattern = ''): boolean {
   const isWhole = pattern.startsWith('^') && pattern.endsWith('$');
   const quantifiers = pattern.replace(/\\.|\[(?:\\.|[^\]\\])*\]/g, '');

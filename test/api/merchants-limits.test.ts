@@ -29,7 +29,7 @@ async function apiFor(name: string, limits: Parameters<typeof merchantsWith>[1])
   };
 }
 
-/** Whether a payment was made; on a busy machine the answer may come before the provider's. */
+/** Reports whether a payment was made; on a busy machine the answer may come before the provider's. */
 const isMade = ({ status }: Answered) => status === 200 || status === 201 || status === 202;
 
 describe("a merchant's limit of an amount", () => {

@@ -18,7 +18,7 @@ async function reviewed() {
   return payment;
 }
 
-/** What an API that has just started shows, once Temporal's index has as many reviews. */
+/** Returns the metrics of an API that has just started, once Temporal's index has as many reviews. */
 async function shown(count: number) {
   const reads = async () => {
     const page = await (await stack.startMore()).metrics();

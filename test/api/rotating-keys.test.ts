@@ -137,7 +137,7 @@ const untilRecorded = (id: string, status: string) =>
 
 describe('payments that are under way while the encryption key is rotated', () => {
   const keys = { link: randomUUID(), payout: randomUUID(), reviewed: randomUUID() };
-  /** What the API has answered, and the events that there were, before anything was encrypted with the new key. */
+  /** The API's answers and events from before anything was encrypted with the new key. */
   let link: ApiAnswer;
   let payout: ApiAnswer;
   let reviewed: ApiAnswer;

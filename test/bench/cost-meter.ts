@@ -4,14 +4,14 @@ import { DefaultLogger } from '@temporalio/worker';
 import { PaymentWorld, type WorldOptions } from '../support/payment-world.js';
 import { billableActions, eventName } from './cloud-bill.js';
 
-/** What one payment makes its surroundings do, from its request until its workflow has ended. */
+/** Costs of one payment, from its request until its workflow has ended. */
 export interface PaymentCost {
   readonly events: number;
   /** Workflow tasks that the worker has completed. */
   readonly workflowTasks: number;
-  /** What Temporal Cloud would bill. */
+  /** Actions that Temporal Cloud would bill. */
   readonly actions: number;
-  /** Of the history, as it goes over the wire, with names of processes of one length. */
+  /** Bytes of the history on the wire, with processes' names of one length. */
   readonly historyBytes: number;
   /** Writes of the history service, each under its shard's lock. The time-skipping server doesn't count them. */
   readonly stateTransitions: number;

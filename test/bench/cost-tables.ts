@@ -35,8 +35,8 @@ export function toBudget(cost: PaymentCost): PaymentCost {
 }
 
 /**
- * What the budget should be for a measured payment to be within it: the budget itself, if its bytes are at least as
- * many, and not too many more.
+ * Returns the budget that a measured payment is within: the present one, if its bytes are at least as many, and not too
+ * many more.
  */
 export function expectedBudget(cost: PaymentCost, budget: PaymentCost | undefined): PaymentCost {
   const share = (budget?.historyBytes ?? 0) / cost.historyBytes;

@@ -15,12 +15,12 @@ const DOCUMENT = new URL('../../docs/performance.md', import.meta.url);
 const SUCCEEDS = '670000000';
 const STAYS_PENDING = '670000800';
 
-/** What becomes of a payment. */
+/** Course of a payment. */
 interface Course {
   readonly name: string;
-  /** How long its workflow is open in life, in hours, for the bill: a payer is taken to need five minutes. */
+  /** Hours that its workflow is open in real life, for the bill: a payer is assumed to need five minutes. */
   readonly openHours: number;
-  /** Whether it takes hours, which only the time-skipping server can pass. */
+  /** `true` when it takes hours, which only the time-skipping server can skip. */
   readonly isLong?: true;
   /** Makes the payment, and resolves with its id. */
   readonly make: (world: PaymentWorld) => Promise<string>;
@@ -187,7 +187,7 @@ const openHours = new Map(courses.map((course) => [course.name, course.openHours
 const budgets = readBudgets(readFileSync(DOCUMENT, 'utf8'));
 const isToBeWritten = process.env.WRITE_COSTS !== undefined;
 const measured = new Map<string, PaymentCost>();
-/** Of all payments that were measured so far, those of tries that were repeated included. */
+/** Actions of all payments measured so far, including those of repeated tries. */
 let actionsMade = 0;
 
 let metricsAddress: string;

@@ -22,7 +22,7 @@ interface Little {
   refusals: number[];
   /** The `webhook-id`s under which the merchant is notified of a payment, one after the other. */
   notifyUnder: (payment: string) => string[];
-  /** Whether the provider is asked for the status first. */
+  /** `true` when the provider is asked for the status first. */
   confirms: boolean;
 }
 

@@ -32,7 +32,7 @@ const PAID_LINK: readonly (readonly Job[])[] = [
 ];
 
 /**
- * Whether a promise was made in a workflow's VM: not by Node, by this suite, or by what an earlier one has left behind.
+ * Reports whether a promise was made in a workflow's VM: not by Node, by this suite, or by remains of an earlier one.
  */
 function isOfWorkflow(promise: Promise<unknown>): boolean {
   const globals = promise.constructor.constructor('return globalThis')();

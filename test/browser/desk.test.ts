@@ -31,7 +31,7 @@ async function signIn(page: Page, key: string): Promise<void> {
 }
 
 describe('the pages of the desk', () => {
-  /** What a merchant can write at worst: long, and with nowhere to break a line. */
+  /** The worst text that a merchant can write: long, and with nowhere to break a line. */
   const LONG = 'W'.repeat(100);
   let api: Awaited<ReturnType<typeof startStubApi>>;
   let desk: DeskUnderTest;
@@ -185,7 +185,7 @@ describe('the pages of the desk', () => {
   });
 });
 
-/** What axe finds, as `rule: elements`. */
+/** Returns axe's findings, as `rule: elements`. */
 async function violationsOf(page: Page): Promise<readonly string[]> {
   await page.evaluate(axe.source);
   return await page.evaluate<readonly string[]>(

@@ -5,7 +5,7 @@ export const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, ha
 
 export interface Visit {
   readonly page: Page;
-  /** What the browser had to complain of: something that the page's policy forbids, for one. */
+  /** The browser's complaints, for example about something that the page's policy forbids. */
   readonly complaints: readonly string[];
 }
 

@@ -19,7 +19,7 @@ let codecUrl: string;
 let uiUrl: string;
 let id: string;
 
-/** Where the desk would be. */
+/** Address of the desk, which doesn't run. */
 const DESK_URL = 'http://desk.example';
 
 beforeAll(async () => {
@@ -49,7 +49,7 @@ async function open(page: Page, tab: string, paymentId = id): Promise<void> {
   await page.locator(`a[href$="${tab}"]`).first().click();
 }
 
-/** What the page shows. Markdown is in frames of its own. */
+/** Returns the page's text. Markdown is in frames of its own. */
 async function textOf(page: Page): Promise<string> {
   const texts = page.frames().map((frame) => frame.evaluate('document.body.innerText').catch(() => ''));
   return (await Promise.all(texts)).join('\n');
@@ -87,7 +87,7 @@ async function untilShown(page: Page, expected: RegExp): Promise<void> {
   }
 }
 
-/** How many px of a frame's last point its height cuts off; none for a frame without points. */
+/** Counts the px of a frame's last point that its height cuts off; none for a frame without points. */
 const CUT_OFF = `[...document.querySelectorAll('li')].slice(-1)
   .map((point) => Math.max(0, Math.ceil(point.getBoundingClientRect().bottom - innerHeight)))`;
 

@@ -5,7 +5,7 @@ import { VERSION } from '../../client/transport.js';
 import { SETTING_NAMES } from '../../sandbox/settings.js';
 import { settingNames } from '../../src/settings/read-settings.js';
 
-/** What a command line leads to: what is run with which options, or what is printed. */
+/** Returns the result of a command line: the program run with its options, or the printed text. */
 async function read(line: string) {
   const program = createProgram();
   let run: object | undefined;

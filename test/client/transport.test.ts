@@ -55,7 +55,7 @@ function serve(...answers: readonly (Answer | 'reset')[]): Promise<HttpServer> {
   return serveHttp(reply);
 }
 
-/** What a promise rejects with. */
+/** Returns the error that a promise rejects with. */
 async function errorOf(promise: Promise<unknown>): Promise<unknown> {
   return await promise.then(
     () => {

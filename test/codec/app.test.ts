@@ -79,7 +79,7 @@ function useCodecServer(options: Partial<CodecServerOptions> = {}) {
     });
   const signIn = (secret: string, headers: Record<string, string> = {}) =>
     ask('/sign-in', { method: 'POST', headers, body: new URLSearchParams({ key: secret }) });
-  /** What a browser sends after a response that sets a cookie. */
+  /** Returns the cookie that a browser sends after a response that sets it. */
   const cookieOf = (headers: Headers) => (headers.get('set-cookie') ?? '').split(';')[0] ?? '';
   return { server, log, ask, decode, signIn, cookieOf };
 }

@@ -102,7 +102,7 @@ function objectsOf(rendered: string): unknown[] {
 const deploymentsOf = (rendered: string): Deployment[] =>
   objectsOf(rendered).flatMap((object) => deployment.safeParse(object).data ?? []);
 
-/** Which settings a program reads. */
+/** The programs whose settings are known, by their part. */
 const PARTS: Readonly<Record<string, Part>> = {
   'lib/server.js': 'api',
   'lib/worker.js': 'worker',

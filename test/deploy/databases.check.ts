@@ -29,7 +29,7 @@ describe('the databases of docker-compose.yml', () => {
     await rm(programs, { recursive: true, force: true });
   });
 
-  /** What docker-compose has done at each start. Until it is asked for, any password is Temporal's. */
+  /** Runs the commands of docker-compose at each start. Until it is asked for, any password is Temporal's. */
   async function start(recordsPassword: string, password = 'ignored'): Promise<void> {
     const port = String(postgres.port);
     const env = {
@@ -69,7 +69,7 @@ describe('the databases of docker-compose.yml', () => {
   describe('whose passwords change as the runbook says', () => {
     let scratch: string;
     let shell: OperatorsShell;
-    /** What was made anew with new settings. */
+    /** Containers made again with new settings. */
     const madeAnew: string[][] = [];
 
     beforeAll(async () => {

@@ -34,7 +34,7 @@ const customResource = z.object({
 const fileName = (kind: string, group: string, version: string) =>
   `${[kind, ...(group === '' ? [] : [group.split('.')[0]]), version].join('-').toLowerCase()}.json`;
 
-/** Of the source of Kubernetes, into the folder. */
+/** Writes schemas from the source of Kubernetes into the folder. */
 export async function writeKubernetesSchemas(source: string, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   const specifications = join(source, 'api/openapi-spec/v3');
@@ -56,7 +56,7 @@ export async function writeKubernetesSchemas(source: string, folder: string): Pr
   }
 }
 
-/** Of the definition of a custom resource, into the folder. */
+/** Writes the schema from the definition of a custom resource into the folder. */
 export async function writeCustomResourceSchema(definition: string, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   const { group, names, versions } = customResource.parse(parse(await readFile(definition, 'utf8'))).spec;

@@ -13,7 +13,7 @@ beforeAll(async () => {
   promtool = await findPromtool();
 }, PROMTOOL_LIMIT_MS);
 
-/** What promtool says; throws with its words when it finds a mistake. */
+/** Runs promtool, and returns its output. Throws with it when it finds an error. */
 function check(...args: readonly string[]): string {
   return execFileSync(promtool, args, { cwd: dirname(deployed('prometheus/alerts.yml')), encoding: 'utf8' });
 }

@@ -63,7 +63,7 @@ let running: RunningStack;
 let scratch: string;
 let shell: OperatorsShell;
 const ids: Partial<Record<Name, string>> = {};
-/** What a merchant has read before the databases are lost. */
+/** Events that a merchant has read before the databases are lost. */
 let read: Awaited<ReturnType<typeof eventsAfter>>;
 
 const idOf = (name: Name) => ids[name] ?? '';

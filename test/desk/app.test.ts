@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { type DeskUnderTest, startDesk, type Visitor } from '../support/desk-under-test.js';
 import { ID, OPERATOR, problem, READER, startStubApi } from '../support/stub-api.js';
 
-/** What would run, load, submit elsewhere, break out of an attribute, or turn the direction of a page. */
+/** Texts that would run, load, submit elsewhere, break out of an attribute, or turn the direction of a page. */
 const HOSTILE = `"'><script>alert(1)</script><img src=x onerror=alert(2)></textarea></style>\u202E{{7*7}}`;
 
 /** Every page that an operator can be shown. */

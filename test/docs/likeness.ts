@@ -1,6 +1,6 @@
 /**
- * What differs from one call to the next: ids, times, addresses. Everything else in an example must be what the API
- * really answers.
+ * Parts that differ from one call to the next: ids, times, addresses. Everything else in an example must be the API's
+ * real answer.
  */
 const VARYING: readonly [pattern: RegExp, kind: string][] = [
   [/^col_[0-9a-f]{32}$/, 'id of a collection'],
@@ -16,7 +16,9 @@ const VARYING: readonly [pattern: RegExp, kind: string][] = [
 /** Fields whose numbers and names depend on the installation. */
 const OF_THE_INSTALLATION = new Set(['balance', 'merchant']);
 
-/** What only operators see. The key of `npm start` is an operator's as well, and the guides are for merchants. */
+/**
+ * Fields that only operators see. The key of `npm start` is an operator's as well, and the guides are for merchants.
+ */
 const FOR_OPERATORS = new Set(['merchant', 'temporalUrl']);
 
 /** A value with what varies in it replaced by what it is. */

@@ -34,7 +34,7 @@ const compose = z
 
 const blocks = pages.flatMap((page) => page.blocks.filter(({ language }) => language === 'sh'));
 
-/** What is typed: in blocks, and between backticks. */
+/** Commands to type: in blocks, and between backticks. */
 const commands = [
   ...blocks.flatMap(({ text }) => text.split('\n')),
   ...[...all.matchAll(/`([^`\n]+)`/g)].map(([, command = '']) => command),

@@ -58,7 +58,7 @@ describe('the records, backed up and restored as the runbook says', () => {
   const before = [paid(1, now - 5 * HOUR_MS), paid(2, now - 4 * HOUR_MS)];
   const since = [paid(3, now - 2 * HOUR_MS), paid(4, now - HOUR_MS)];
   let events: Awaited<ReturnType<Records['events']>>;
-  /** Where a merchant stands who has read everything just before the disaster. */
+  /** The cursor of a merchant who has read everything just before the disaster. */
   let cursor: number;
 
   beforeAll(async () => {

@@ -74,7 +74,7 @@ const EXIT_CODES: readonly string[] = ['sanaga review: exit code 1'];
 const DRAWING = /^merchant ──HTTP──▶ api /;
 const DEMO_TABLE = /^Payment +Kind +Method +XAF +Status +Final$/m;
 
-/** Where a reader is told to pay. The page's own number is used, 677 000 000. */
+/** Matches an instruction to pay. The page's own number is used, 677 000 000. */
 const PAY = /\bOpen the `?link`?[ ,][^.]*\b(pay|press "Pay)\b/;
 
 /** A transaction in an example. An operator takes the real one from the provider's portal. */
@@ -204,7 +204,7 @@ interface Webhook {
 
 /** Somebody who reads one page. */
 class Reader {
-  /** What the page's programs have printed, in its order. */
+  /** Output of the page's programs, in its order. */
   readonly #printed: string[] = [];
   readonly #running: (() => Promise<string>)[] = [];
   /** The block before, if it is of a shell, and what it has printed. */
@@ -427,7 +427,7 @@ class Reader {
     }
   }
 
-  /** What programs print in the end, such as those in other terminals. */
+  /** Waits for the shown lines in the output of programs, such as those in other terminals. */
   async #find({ text: shown }: Block): Promise<void> {
     if (DRAWING.test(shown)) return;
     if (DEMO_TABLE.test(shown)) return compareDemo(shown);
@@ -444,12 +444,12 @@ class Reader {
   }
 }
 
-/** What the reader of a page has beforehand: an operator has the installation's settings. */
+/** Settings that the reader of a page has beforehand: an operator has the installation's. */
 const SETTINGS_OF: Readonly<Record<string, () => NodeJS.ProcessEnv>> = {
   'docs/operators.md': () => ({ WEBHOOK_TOKEN: start.secrets.webhookToken, PID: start.apiPid }),
 };
 
-/** What blocks must print that make a value for a setting, by their last line. */
+/** Checks of the output of blocks that make a value for a setting, by their last line. */
 const OUTPUT_OF: Readonly<Record<string, (stdout: string) => void>> = {
   'echo "shop:sha256-$(printf %s "$secret" | sha256sum | cut -d\' \' -f1):collections+payouts+read"': (stdout) =>
     expect(apiKeys.parse(stdout)).toMatchObject([{ name: 'shop' }]),

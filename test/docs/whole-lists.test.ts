@@ -6,7 +6,7 @@ const pages = ['docs/operators.md', ...readdirSync(FOLDER).map((name) => `${FOLD
   path.endsWith('.md'),
 );
 
-/** What a person finds one payment by, so that there is no second page. */
+/** Matches a parameter that finds one payment, so that there is no second page. */
 const ONE = /[?&](externalId|transId|financialTransId)=/;
 
 describe.each(pages)('%s', (path) => {

@@ -9,7 +9,7 @@ import { atCheckout } from '../../stack/demo/payer.js';
 import { machine, runToEnd } from '../support/built.js';
 import { bringUp, type RunningStack } from '../support/running-stack.js';
 
-/** What a merchant would write with the generated client. */
+/** A merchant's program with the generated client. */
 const PROGRAM = `
 import json, os, sys
 from sanaga_client import AuthenticatedClient

@@ -14,7 +14,7 @@ import { bringUp, type RunningStack } from '../support/running-stack.js';
 /** Durations that the SDK has measured only once there was something to measure; no alert goes by them. */
 const MEASURED_LATER = /^temporal_\w+_latency_seconds_bucket$/;
 
-/** What an OpenTelemetry collector was sent. */
+/** Requests that an OpenTelemetry collector received. */
 const exported: { readonly path: string; readonly type: string; readonly body: Buffer }[] = [];
 const collector = createServer(async (request, response) => {
   const { url: path = '', headers } = request;
@@ -58,7 +58,7 @@ async function samples(): Promise<Sample[]> {
   return [...samplesOf(api), ...samplesOf(worker)];
 }
 
-/** Which of the series aren't on the pages. */
+/** Lists the series that aren't on the pages. */
 function missing(text: string, found: readonly Sample[]) {
   return namedSeries(text).filter(
     ({ name, labels }) =>

@@ -26,7 +26,7 @@ describe('the processes of a stack', () => {
     return await ended;
   }
 
-  /** What the provider says of a payment, once it says so. */
+  /** Waits until the provider shows a payment with this status. */
   async function atProvider(id: string, status: string): Promise<void> {
     await eventually(
       () => running.transactionsOf(id),

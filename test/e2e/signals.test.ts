@@ -10,7 +10,7 @@ import { makeSecrets, stackSettings } from '../../stack/processes/settings.js';
 import { machine, startToRun } from '../support/built.js';
 
 /**
- * What nothing of ours needs, and what tools for logs and terminals send. Node ends at one, and opens its inspector at
+ * Signals that we don't use, and that tools for logs and terminals send. Node ends at one, and opens its inspector at
  * another.
  */
 const HARMLESS = ['SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const;

@@ -10,7 +10,7 @@ import { bringUp, type RunningStack } from '../support/running-stack.js';
 const answerSchema = z.looseObject({ id: z.string() });
 const notificationSchema = z.object({ type: z.string(), data: z.looseObject({ id: z.string() }) });
 
-/** What the merchant was told, in order. */
+/** Notifications to the merchant, in order. */
 const told: z.infer<typeof notificationSchema>[] = [];
 const merchant = createServer(async (request, response) => {
   told.push(notificationSchema.parse(JSON.parse(await text(request))));

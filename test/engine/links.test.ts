@@ -46,7 +46,7 @@ class World implements LinkOperations<number, number> {
   readonly expired: number[] = [];
   asked = 0;
   begun: number | undefined;
-  /** What comes of each start, the next one first; without one, it works. */
+  /** Result of each start, the next one first; without one, it works. */
   readonly starts: ('fails' | 'fails for good' | 'is begun, and fails')[] = [];
   isStopping = false;
 

@@ -51,8 +51,8 @@ describe('the age of the oldest review, with more of them than one call lists', 
   }
 
   /**
-   * What an API that has just started shows, and how many payments it has asked. @param sinceOf when a payment came
-   * under review
+   * Returns the metrics of an API that has just started, and the number of payments that it has asked. @param sinceOf
+   * when a payment came under review
    */
   async function shown(sinceOf: (number: number) => number | undefined, dueAt?: (number: number) => number) {
     let asked = 0;

@@ -114,7 +114,7 @@ function lastOf(order: Order): Attempt {
   return attempt;
 }
 
-/** What Sanaga has said of the latest attempt. */
+/** Returns the latest attempt's payment, as Sanaga last gave it. */
 function paymentOf(order: Order): Payment {
   const { payment } = lastOf(order);
   if (payment === undefined) throw new Error('Sanaga has said nothing');

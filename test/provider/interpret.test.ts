@@ -133,7 +133,7 @@ const outcomes: [string, Reply, object][] = [
   ['600', json(600, accepted), { kind: 'ambiguous' }],
 ];
 
-/** What is said of a provider that gives no answer. */
+/** Reason given for a provider without an answer. */
 const SILENT = 'no answer within 2 s';
 const limitFor = (reason?: string) => (reason === SILENT ? { timeoutMs: 2_000 } : {});
 
@@ -276,7 +276,7 @@ const transaction = {
 };
 const kept = { transId: 'T1', status: 'PENDING', amount: 500, externalId: 'col_1' };
 
-/** What each question has for a good answer. */
+/** Each question, with a good answer. */
 const questions: [string, (client: ProviderClient) => Promise<unknown>, unknown, unknown][] = [
   ['the status', (client) => client.paymentStatus('T1'), transaction, { kind: 'found', transaction: kept }],
   ['the expiry', (client) => client.expirePay('T1'), transaction, { kind: 'expired', transaction: kept }],

@@ -22,7 +22,7 @@ class Stored {
   readonly given: string[] = [];
   /** Queries at once. */
   most = 0;
-  /** What a query waits for. */
+  /** Waits before a query's answer. */
   answers: () => Promise<void> = () => pause(2);
   readonly statements: Statements;
   readonly #rows: {

@@ -596,7 +596,9 @@ describe('records in a PostgreSQL with much to do', () => {
       });
     });
 
-    /** How many rows of payments and events the server has read. It counts those of a connection when that ends. */
+    /**
+     * Counts the rows of payments and events that the server has read. It counts those of a connection when that ends.
+     */
     async function rowsRead(): Promise<number> {
       const read = () =>
         connected(async (client) => {

@@ -13,7 +13,7 @@ export interface Received {
 export interface MerchantHook {
   readonly url: string;
   readonly received: Received[];
-  /** What it answers next; the last one is kept on. */
+  /** Its next answers; the last one is repeated. */
   readonly answers: number[];
   /** The statuses received, in order. */
   statuses(): unknown[];

@@ -39,7 +39,7 @@ const required = {
   ENCRYPTION_KEYS,
 };
 
-/** What is optional, filled in so that the processes that read it show it. */
+/** Optional settings, filled in so that the processes that read them show it. */
 const optional = {
   API_KEYS: 'ann:123456789012345678901234:review,bob:432109876543210987654321:review',
   MAX_PAYOUTS_PER_DAY: '1000000',

@@ -25,7 +25,7 @@ export async function makeScratchFolder(): Promise<ScratchFolder> {
   };
 }
 
-/** What a Temporal CLI says about itself. */
+/** Prints the version as a Temporal CLI does. */
 export const saysVersion = (server = '1.29.1') => `echo "temporal version 1.5.1 (Server ${server}, UI 2.42.1)"`;
 
 /** A `go` that takes some seconds to build a CLI of which only the version works. */

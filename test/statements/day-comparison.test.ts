@@ -32,7 +32,7 @@ interface Known {
   readonly lists?: Lists;
   /** Payments as they are when they are read once more: of other days, too. */
   readonly now?: readonly DayPayment[];
-  /** What the provider lists at the second look. */
+  /** The provider's lists at the second look. */
   readonly listed?: Readonly<Record<string, readonly Transaction[]>>;
   /** Transactions that operators have matched. */
   readonly matched?: readonly string[];

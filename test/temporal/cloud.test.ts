@@ -24,7 +24,7 @@ import { type Authority, type Certificate, createAuthority, readPem } from './ce
 const API_KEY = 'a-key-of-temporal-cloud';
 const UNAUTHENTICATED = 16;
 
-/** How long a call may take on a busy machine, in ms. */
+/** Time limit of a call on a busy machine, in ms. */
 const PATIENCE_MS = 20_000;
 
 let folder: string;
@@ -108,7 +108,7 @@ async function openFront(asksFor: 'certificate' | 'key'): Promise<Front> {
   };
 }
 
-/** Whether the API's connection and the worker's each reach Temporal with these settings. */
+/** Reports whether the API's connection and the worker's each reach Temporal with these settings. */
 async function reaches(settings: Record<string, string>): Promise<readonly [api: boolean, worker: boolean]> {
   const target = loadTemporalTarget(withTemporalApiKey({ HOME: folder, ...settings }));
   const connection = lazyConnection(target);

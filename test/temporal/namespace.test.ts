@@ -195,7 +195,7 @@ describe('a namespace that payments are to live in', () => {
       }
     });
 
-    /** Whether the services that payments need know the namespace. */
+    /** Reports whether the services that payments need know the namespace. */
     const isServed = (namespace: string) =>
       connection.workflowService.countWorkflowExecutions({ namespace }).then(
         () => true,

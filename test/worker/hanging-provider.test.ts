@@ -4,10 +4,10 @@ import { ORDER_SLOTS, payout, useStack } from '../support/payment-stack.js';
 
 const stack = useStack({ providerTimeoutMs: 3_000 });
 const direct = { method: 'direct', amount: 500, phone: '670000000' };
-/** What a service that hangs is sent at a time. */
+/** Number of requests that a hanging service is sent at a time. */
 const MAX = 7;
 
-/** What came of each try to send a payout. */
+/** Results of the tries to send payouts. */
 const tries: { readonly id: string | undefined; readonly kind: string }[] = [];
 let underWay = 0;
 

@@ -6,7 +6,7 @@ import { loggingRuntime } from '../../src/worker/log.js';
 
 const PAYMENT = 'pay_0123456789abcdef0123456789abcdef';
 
-/** What our log has of a line of the SDK's. */
+/** Returns our log's version of a line of the SDK's. */
 function logged(meta: Record<string, unknown>, level: 'info' | 'error' = 'error') {
   const lines: string[] = [];
   const logger = pino({ base: null, timestamp: false }, { write: (line) => lines.push(line) });

@@ -48,7 +48,7 @@ async function withWorker<T>(kind: typeof Worker, taskQueue: string, task: () =>
   return await worker.runUntil(task());
 }
 
-/** What Temporal's Web UI would show as the call stack of a workflow that waits, or why it shows none. */
+/** Returns the call stack of a waiting workflow that Temporal's Web UI would show, or the reason why it shows none. */
 async function callStackOf(asking: Client, taskQueue: string): Promise<string> {
   const options = { taskQueue, workflowId: taskQueue, args: [false] as [boolean] };
   const handle = await asking.workflow.start(waitTwice, options);
@@ -154,7 +154,7 @@ describe('a thread that runs workflows', () => {
   });
 });
 
-/** Why a task of the workflow failed, as soon as one has. */
+/** Returns the failure of a task of the workflow, as soon as one has failed. */
 async function taskFailure(workflowId: string) {
   for (;;) {
     const { events } = await client.workflow.getHandle(workflowId).fetchHistory();

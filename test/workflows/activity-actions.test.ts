@@ -15,12 +15,12 @@ import { PaymentWorld } from '../support/payment-world.js';
 
 const PATIENCE_MS = 90_000;
 
-/** Is PENDING until it is settled. */
+/** A number that stays PENDING until it is settled. */
 const PENDING = '670000800';
 
 /** The payments whose next activity of a kind loses its worker. */
 const losing = { payOut: false, notifyMerchant: new Set<string>() };
-/** How many activities have lost their worker. */
+/** Number of activities that have lost their worker. */
 let lost = 0;
 
 /** A worker that is gone never reports: Temporal only sees that its time is over. */
@@ -78,7 +78,7 @@ const by =
 
 const anyNumberOfAttempts = by('update-options', '--retry-maximum-attempts', '0', '--retry-initial-interval', '1s');
 
-/** What an operator can do to an activity, one command after another. */
+/** An operator's actions on an activity, one command after another. */
 const ACTIONS: Readonly<Record<string, readonly Command[]>> = {
   pause: [by('pause')],
   'pause and unpause': [by('pause'), by('unpause')],

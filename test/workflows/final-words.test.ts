@@ -11,7 +11,7 @@ import { PaymentWorld } from '../support/payment-world.js';
 
 const GRACE_MS = 3_000;
 
-/** What happens while the merchant is being told, with its request held open. */
+/** Runs during a notification to the merchant, with its request held open. */
 let whileTold: ((told: MerchantNotification) => Promise<void>) | undefined;
 /** The provider refuses links; its list shows nothing. */
 let [isRefusing, isBlind] = [false, false];
@@ -52,7 +52,7 @@ const handle = (id: string) => world.client.workflow.getHandle(id);
 const askOnce = (ask: () => Promise<unknown>): Promise<unknown> =>
   world.client.withDeadline(Date.now() + 2_500, ask).catch(() => undefined);
 
-/** What a reader and the recorder see of a payment that is final, by asking again and again. */
+/** Records the views of a reader and of the recorder on a final payment, by asking again and again. */
 function watch(id: string) {
   const seen = new Set<string>();
   let isOver = false;
@@ -74,7 +74,7 @@ function watch(id: string) {
   };
 }
 
-/** How a payment comes to a final word, and what would lead to another if it were forgotten. */
+/** Ways to a final word, each with an event that would lead to another if the word were forgotten. */
 const ways: readonly {
   readonly name: string;
   readonly ordered: () => Promise<Payment>;

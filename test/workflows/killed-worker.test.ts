@@ -63,7 +63,7 @@ interface Way {
   readonly begin?: () => Promise<Shown>;
   /** Brings the payment to its end. What a caller waits for is lost with the worker. */
   readonly end: (begun: Shown | undefined) => Promise<Shown>;
-  /** What comes while the merchant is being told. */
+  /** Runs while the merchant is being notified. */
   readonly meanwhile?: (id: string) => Promise<void>;
   readonly word: string;
   readonly transactions: number;

@@ -6,7 +6,10 @@ import { HASTY, PaymentWorld } from '../support/payment-world.js';
 
 const SUCCEEDS = '670000000';
 
-/** Where the next request that moves money loses its worker: before it went out, or when the provider has taken it. */
+/**
+ * The moment at which the next request that moves money loses its worker: before it went out, or when the provider has
+ * taken it.
+ */
 let lost: 'before' | 'after' | undefined;
 
 /** A worker that is gone never reports: Temporal only sees that its time is over. */

@@ -24,7 +24,7 @@ beforeEach(() => {
 });
 afterAll(() => world.stop());
 
-/** By how much a metric grows while something is done. */
+/** Returns the growth of a metric while something is done. */
 async function growth(
   name: string,
   labels: Readonly<Record<string, string>>,

@@ -10,7 +10,7 @@ import { freshKey } from '../support/test-encryption.js';
 
 const STAYS_PENDING = '670000800';
 
-/** What the workers log. */
+/** The workers' log. */
 const lines: string[] = [];
 const runtime = loggingRuntime(pino({}, { write: (line) => lines.push(line) }));
 

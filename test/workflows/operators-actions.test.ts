@@ -9,14 +9,16 @@ import { workflowBundle } from '../support/bundle-workflows.js';
 import { eventually } from '../support/eventually.js';
 import { PaymentWorld } from '../support/payment-world.js';
 
-/** Is PENDING until it is settled. */
+/** A number that stays PENDING until it is settled. */
 const PENDING = '670000800';
 const PATIENCE_MS = 60_000;
 const TEST_LIMIT_MS = 2 * PATIENCE_MS;
 
-/** Where the next payout loses its worker: before its request went out, or when the provider has taken it. */
+/**
+ * The moment at which the next payout loses its worker: before its request went out, or when the provider has taken it.
+ */
 let lost: 'before' | 'after' | undefined;
-/** How often workers were given the payout's activity, by its payment. */
+/** Number of times that workers were given the payout's activity, by its payment. */
 const tries = new Map<string, number>();
 
 /** A worker that is gone never reports: Temporal only sees that its time is over. */

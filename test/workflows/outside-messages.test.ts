@@ -27,7 +27,7 @@ const raw = (encoding: string, data: string): Payload => ({
 });
 const deep = (levels: number): unknown => (levels === 0 ? 'end' : { decision: [deep(levels - 1)] });
 
-/** What somebody may send by hand, or by mistake: none of it is any message, or any workflow's input. */
+/** Payloads that somebody may send by hand, or by mistake: none is any message, or any workflow's input. */
 const WRONG: Readonly<Record<string, readonly Payload[]>> = {
   nothing: [],
   null: [json(null)],
@@ -240,7 +240,7 @@ describe.each(Object.keys(workflows).filter((type) => type !== 'noPayment'))('a 
 });
 
 describe('a workflow that somebody starts by hand', () => {
-  /** What came of starting it: its failure, or that it runs. */
+  /** Returns the result of starting it: its failure, or that it runs. */
   async function started(workflowType: string, payloads: readonly Payload[], workflowId: string = randomUUID()) {
     await world.client.workflowService.startWorkflowExecution({
       namespace: 'default',

@@ -15,7 +15,7 @@ const { QueryWorkflowResponse, DescribeWorkflowExecutionResponse } = temporal.ap
 const { Memo, SearchAttributes } = temporal.api.common.v1;
 const { UserMetadata } = temporal.api.sdk.v1;
 
-/** What nobody may read of the people in these payments. */
+/** Personal data of the people in these payments, which nobody may read. */
 const PERSONAL = {
   'phone of the payer': '677123801',
   'phone of the recipient': '655987802',
@@ -126,7 +126,7 @@ async function shownBy(world: PaymentWorld, ids: readonly string[]): Promise<Pla
   return places;
 }
 
-/** What of it is in which place. */
+/** Lists the personal data in each place. */
 function found(places: Places): Record<string, string[]> {
   const entries = [...places].map(([place, bytes]) => {
     const names = Object.entries(PERSONAL).filter(([, value]) => bytes.includes(value));
@@ -225,7 +225,7 @@ describe.each([
 });
 
 /**
- * Where a history has a payload that isn't encrypted, other than search attributes and what Temporal's own core notes
+ * Finds payloads of a history that aren't encrypted, other than search attributes and the notes of Temporal's own core
  * in markers.
  */
 function plainPayloads(value: unknown, path: readonly string[] = []): string[] {

@@ -9,7 +9,7 @@ import { noMeasures } from '../support/no-measures.js';
 import { type Answer, PaymentWorld } from '../support/payment-world.js';
 import { testEncryption } from '../support/test-encryption.js';
 
-/** Is PENDING until it is settled. */
+/** A number that stays PENDING until it is settled. */
 const PENDING = '670000800';
 const POLL_MS = 1_000;
 
@@ -45,7 +45,7 @@ const ORDER = { method: 'direct', amount: 700, phone: PENDING };
 const PAYMENTS = 12;
 const ROUNDS = 8;
 
-/** What happens to payments while no worker is there: their next poll is due, or the provider notifies. */
+/** Events of payments while no worker runs: their next poll is due, or the provider notifies. */
 const NEWS = {
   timer: async () => await pause(1.5 * POLL_MS),
   signal: async (payments: readonly Payment[]) => {

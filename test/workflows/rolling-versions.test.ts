@@ -5,14 +5,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { bundleFromSource } from '../support/bundle-workflows.js';
 import { DEPLOYMENT, PaymentWorld } from '../support/payment-world.js';
 
-/**
- * How long Temporal and the workers may take to come to something, in ms. A stuck payment is tried again every 10 s or
- * so.
- */
+/** Time limit for Temporal and the workers, in ms. A stuck payment is tried again every 10 s or so. */
 const PATIENCE_MS = 150_000;
 const TEST_LIMIT_MS = 2 * PATIENCE_MS;
 
-/** Is PENDING until it is settled. */
+/** A number that stays PENDING until it is settled. */
 const PENDING = '670000800';
 
 let world: PaymentWorld;
@@ -108,7 +105,7 @@ async function link() {
   return payment;
 }
 
-/** Why the payment's workflow task fails, once it does. */
+/** Waits for the failure of the payment's workflow task, and returns its reason. */
 const untilStuck = (id: string) =>
   eventually(async () => {
     const failed = (await eventsOf(id)).findLast(({ workflowTaskFailedEventAttributes: task }) => task);

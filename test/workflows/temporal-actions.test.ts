@@ -32,7 +32,7 @@ beforeAll(async () => {
 beforeEach(() => world.sandbox.faults.clear());
 afterAll(() => world.stop());
 
-/** What the command line of Temporal answers, which an operator types. */
+/** Runs a command of Temporal's command line, as an operator types it. */
 function temporal(...args: readonly string[]): Promise<{ readonly isDone: boolean; readonly said: string }> {
   const target = ['--address', world.env.address, '--command-timeout', '10s'];
   return new Promise((resolve) =>
@@ -43,8 +43,7 @@ function temporal(...args: readonly string[]): Promise<{ readonly isDone: boolea
 }
 
 /**
- * What an operator can do to a workflow, by its command after `temporal workflow`. None of it may change how a payment
- * ends.
+ * An operator's actions on a workflow, by the command after `temporal workflow`. None may change how a payment ends.
  */
 const ACTIONS: Readonly<Record<string, readonly string[]>> = {
   cancel: ['cancel'],

@@ -82,7 +82,7 @@ const ROWS: Readonly<Record<string, readonly string[]>> = {
 const READ =
   /^(Describe|List|Count|Scan|Get)|^Poll(WorkflowExecutionUpdate|WorkflowExecutionTimeSkipping|ActivityExecution|NexusOperationExecution)$/;
 
-/** What the servers that Sanaga runs on refuse, whatever is asked for: it isn't theirs yet, or any more. */
+/** Calls that the servers Sanaga runs on refuse in any case: they lack them still, or have dropped them. */
 const REFUSED = [
   'CreateWorkerDeployment',
   'CreateWorkerDeploymentVersion',

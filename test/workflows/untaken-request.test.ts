@@ -30,7 +30,7 @@ import { workflowBundle } from '../support/bundle-workflows.js';
 import { directOrder, MINUTE, payoutOrder, START, terms } from '../support/orders.js';
 
 const SECOND = 1_000;
-/** When Temporal gives up waiting for a worker. */
+/** Time at which Temporal gives up waiting for a worker. */
 const GIVEN_UP = START + 10 * MINUTE;
 
 let vm: WorkflowVm;
@@ -62,7 +62,7 @@ describe.each([
 
   afterEach(() => run.dispose());
 
-  /** What the workflow does when Temporal has given it a job. */
+  /** Returns the workflow's acts when Temporal has given it a job. */
   async function acts(job: Job, now = START): Promise<Act[]> {
     const commands = await run.activate([job], { now });
     return plain(commands.flatMap(actOf)) as Act[];

@@ -15,7 +15,7 @@ const { id } = planned;
 
 const shown = (status: string, final: boolean) => ({ id, status, final, amount: 1000 });
 
-/** What the merchant was notified of, by the first notification. */
+/** Makes the first notification to the merchant, with this status. */
 const notifiedOf = (status: ReceivedNotification['content']['data']['status'], at: number): ReceivedNotification => ({
   webhookId: `evt_${id}_1`,
   at,

@@ -85,7 +85,7 @@ describe('A merchant’s patience', () => {
   const HOUR_MS = 60 * 60 * 1000;
   const failed = { kind: 'failed', reason: 'nobody there' } as const;
 
-  /** When the tries of a delivery are made that began at 0, in ms. */
+  /** Returns the times of the tries of a delivery that began at 0, in ms. */
   function triesOf(after: typeof afterTry): number[] {
     const tries = [0];
     let due = { kind: 'due', at: 0, tries: 0 } as const as Parameters<typeof afterTry>[0];

@@ -8,9 +8,9 @@ export interface Mutant extends Change {
   readonly rule: string;
   readonly setting: Setting;
   readonly breaks: Invariant;
-  /** What the shortest story has to tell. */
+  /** Patterns that the shortest story has to match. */
   readonly story: readonly RegExp[];
-  /** How many states to visit for it at most; most are found sooner. */
+  /** Maximum number of states to visit for it; most are found sooner. */
   readonly states?: number;
 }
 

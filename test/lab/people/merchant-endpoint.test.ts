@@ -24,7 +24,7 @@ function signedHeaders() {
   };
 }
 
-/** How many timers keep the process alive. */
+/** Counts the timers that keep the process alive. */
 const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
 
 describe("a merchant's endpoint", () => {

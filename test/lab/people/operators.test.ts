@@ -25,7 +25,7 @@ describe('the operators of a chaos run', () => {
   let books: Running;
   let api: LocalServer;
   let transId: string | undefined;
-  /** What they decided, as the API got it, until one decision has come or the list was read twice. */
+  /** Resolves to the operators' decision at the API, or once the list was read twice. */
   let decided: Promise<unknown>;
 
   beforeEach(async () => {

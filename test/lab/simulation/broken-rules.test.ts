@@ -24,7 +24,7 @@ const begun = new Promise<void>((resolve) => {
 });
 beforeAll(() => begin());
 
-/** What is played before the next three: as many simulations at the same time, as each waits for most of its time. */
+/** Simulations before the next three: as many at the same time, as each waits for most of its time. */
 const before = [begun, begun, begun];
 
 /** A simulation of a Sanaga with a fault of its own, in what its activities do; played beside others of this file. */

@@ -5,7 +5,7 @@ import type { PaymentId } from '../../../src/payments/words/payment-id.js';
 
 const payout = (number: number, amount: number) => ({ id: `pay_${number}` as PaymentId, amount });
 
-/** Those counted with the payout; `undefined` when it was refused. */
+/** Returns the payouts counted with this one; `undefined` when it was refused. */
 function counting(before: typeof NO_PAYOUTS, one: CountedPayout, max: number) {
   const { counted, isAccepted } = countPayouts(before, [one], max);
   return isAccepted[0] ? counted : undefined;

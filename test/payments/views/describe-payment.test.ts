@@ -4,7 +4,7 @@ import type { PaymentState } from '../../../src/payments/words/payment-state.js'
 import { directOrder, HOUR, linkOrder, MINUTE, payoutOrder, transactionOf, transId } from '../../support/orders.js';
 import { absent, backoff, opened, paid, type Scenario, taken, UNAUTHORIZED } from '../../support/scenario.js';
 
-/** What would be a link in Markdown. */
+/** Texts that would be links in Markdown. */
 const EVIL = '[pay](http://evil.example) www.evil.example pay@evil.example\u202e';
 const DESK = { deskUrl: 'https://desk.example' };
 

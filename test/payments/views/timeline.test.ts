@@ -22,7 +22,7 @@ import {
   UNKNOWN,
 } from '../../support/scenario.js';
 
-/** Who may ask for something, and how the timeline calls them. Temporal's own tools name nobody. */
+/** Actors, with the timeline's names for them. Temporal's own tools name nobody. */
 const ACTORS: readonly (readonly [Actor | undefined, object])[] = [
   [MERCHANT, { source: 'merchant', by: 'shop' }],
   [OPERATOR, { source: 'operator', by: 'ada' }],

@@ -1,4 +1,4 @@
-/** What the shared fields refuse, for the three endpoints that have them. */
+/** Values that the shared fields refuse, for the three endpoints that have them. */
 export const wrongFields = [
   ['amount', undefined],
   ['amount', 99],

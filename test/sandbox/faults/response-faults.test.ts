@@ -18,7 +18,7 @@ import {
 type Fault = FaultRequest['fault'];
 const body = { amount: 1000, phone: phones.succeeds, externalId: 'order-7', userId: 'order-7' };
 
-/** How long the client waits for an answer, and for one that is not to come, in ms. */
+/** Time limits of the client for an answer, and for one that is not to come, in ms. */
 const PATIENT_MS = 30_000;
 const IMPATIENT_MS = 1_500;
 

@@ -4,7 +4,7 @@ import { paymentSearchAttributes } from '../../../src/temporal/search-attributes
 export const begin = defineUpdate<string, [string]>('begin');
 export const begun = defineQuery<string>('begun');
 
-/** What a payment needs of a server, in small: an answer to its start, search attributes, and a day's patience. */
+/** A payment's needs of a server, in small: an answer to its start, search attributes, and a day's patience. */
 export async function sleepADay(): Promise<string> {
   let name = '';
   setHandler(begun, () => name);
