@@ -31,7 +31,7 @@ ${incomplete && incompleteBox(INCOMPLETE)}
 ${filterForm(filter)}
 ${unreadable.length > 0 && unreadableBox(unreadable)}
 ${boxes(
-  data.map((summary, index) => queued(summary, read[index])),
+  data.map((summary, index) => reviewBox(summary, read[index])),
   nothingInReview(isPart, incomplete),
 )}
 ${pager('/desk', filter, cursor, nextCursor)}`;
@@ -43,7 +43,7 @@ function nothingInReview(isPart: boolean, incomplete = false): string {
   return incomplete ? 'Nothing is known to be in REVIEW.' : 'Nothing is in REVIEW.';
 }
 
-function queued(summary: PaymentPage['data'][number], part: Part<Payment> | undefined): Html {
+function reviewBox(summary: PaymentPage['data'][number], part: Part<Payment> | undefined): Html {
   const payment = part?.kind === 'ok' ? part.value : undefined;
   const why =
     payment?.reason ?? (part?.kind === 'missing' ? `It couldn't be read: ${part.why}` : 'No reason is known.');

@@ -13,14 +13,14 @@ export async function unmatchedPage({ api }: Visit): Promise<PageReply> {
 <div class="title"><h1>Notifications that match no payment, or can't be read</h1>
 <p>The provider's latest 200 of them, newest first. They come from a payment that somebody made by hand at the provider, from another system on the same account, or from somebody who knows the webhook's address. They prove nothing, unless a <a href="/desk/statements">statement</a> has found the transaction: then the provider itself has shown it.</p></div>
 ${boxes(
-  data.map((one) => unmatched(one)),
+  data.map((one) => unmatchedBox(one)),
   'There is none.',
 )}`;
   return { title: 'Unmatched notifications', place: 'unmatched', main };
 }
 
 /** @param isFound `true` in the result of a search: a link to the same search would lead nowhere */
-function unmatched(
+function unmatchedBox(
   { transId, status, externalId, at, statement, unread }: Unmatched['data'][number],
   isFound = false,
 ): Html {
@@ -122,7 +122,7 @@ ${missing.length > 0 && incompleteBox(missing.join(' '))}
 <section class="stack" aria-labelledby="found"><h2 id="found">${isNothing ? 'Nothing was found' : `${counted(found.length, 'payment', 'payments')} found`}</h2>
 ${isNothing && html`<p>No payment has ${wanted} as its id, externalId, userId, transaction or operator's reference. By the operator's reference, a payment is found about a minute after its end, and only with records. Without records, ended payments are found for as long as Temporal keeps them.</p>`}
 ${boxes(found.map(foundBox))}
-${kept.length > 0 && html`<h2>Notifications that match no payment</h2>${boxes(kept.map((one) => unmatched(one, true)))}`}
+${kept.length > 0 && html`<h2>Notifications that match no payment</h2>${boxes(kept.map((one) => unmatchedBox(one, true)))}`}
 </section>`;
 }
 

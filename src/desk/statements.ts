@@ -38,12 +38,12 @@ export async function statementsPage(visit: Visit): Promise<PageReply> {
 <p>What each day's payments came to, beside what the provider shows of it. A statement is made in the night that follows its day.</p></div>
 ${noticeBox(notice)}
 ${dateForm(session, notice !== undefined)}
-${boxes(data.map(listed), `There is none${before === '' ? '' : ` before ${before}`}.`)}
+${boxes(data.map(statementBox), `There is none${before === '' ? '' : ` before ${before}`}.`)}
 ${hasMore && last && html`<nav class="pages" aria-label="Pages"><a class="button plain" href="${addressOf(LIST_ADDRESS, { before: last.date })}" rel="next">Earlier</a></nav>`}`;
   return { title: 'Statements', place: 'statements', main };
 }
 
-function listed({
+function statementBox({
   date,
   version,
   madeAt,
@@ -103,7 +103,7 @@ export async function statementPage(visit: Visit): Promise<PageReply> {
   if (!isDay(asked)) return noDay();
   const answer = await api.statement(asked, { version: wanted });
   if (answer.kind === 'problem' && answer.problem.code === 'not_found') {
-    return missing(session, asked, wanted, answer.problem.beingMade === true);
+    return missingPage(session, asked, wanted, answer.problem.beingMade === true);
   }
   const statement = requireValue(answer);
   const { date, version, madeAt, complete, services, differences } = statement;
@@ -151,7 +151,7 @@ function noDay(): PageReply {
  * Says that there is no such statement, and how to get it. A version that was asked for has this page until it is
  * there.
  */
-function missing(session: Session, date: string, version: string, isBeingMade: boolean): PageReply {
+function missingPage(session: Session, date: string, version: string, isBeingMade: boolean): PageReply {
   const main = html`
 <div class="title"><h1>Statement of ${date}</h1></div>
 ${version === '' ? (isBeingMade ? BEING_MADE(date) : noneYet(session, date)) : notThereYet(date, version)}

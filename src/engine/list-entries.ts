@@ -30,7 +30,7 @@ export interface Entries {
 export async function toRunEntry(client: Client, run: ListedRun): Promise<RunEntry> {
   const { id, merchant, startedAt, closedAt, indexed } = run;
   const memo = await readMemo(client, run).catch(() => undefined);
-  const summary = memo && summarised(id, indexed, memo);
+  const summary = memo && summarise(id, indexed, memo);
   return { id, createdAt: indexed.createdAt, merchant, startedAt, closedAt, summary };
 }
 
@@ -40,13 +40,13 @@ export function toEntry(record: PaymentRecord): Entry {
   const { createdAt } = indexed;
   const payment = content && (isRecordFinal(record) ? content.payment : inReviewUnlessFinal(content.payment));
   const summary = payment && {
-    ...summarised(id, { ...payment, createdAt }, payment),
+    ...summarise(id, { ...payment, createdAt }, payment),
     ...recordedSummary(payment),
   };
   return { id, merchant, createdAt, summary };
 }
 
-function summarised(
+function summarise(
   id: PaymentId,
   { kind, status, final, amount, amountPaid, transId, externalId, userId, createdAt }: IndexedFields,
   {

@@ -83,8 +83,8 @@ export async function readPayment(
     const content = recordedContent(found);
     const { closedAt } = found.record;
     return closedAt === undefined
-      ? stopped('lost', content, Date.parse(content.payment.updatedAt))
-      : stopped('stopped', content, closedAt);
+      ? asStopped('lost', content, Date.parse(content.payment.updatedAt))
+      : asStopped('stopped', content, closedAt);
   }
   const { client } = context;
   const query = <T>(call: () => Promise<T>) => callTemporal(client, call, limitMs);
@@ -92,7 +92,7 @@ export async function readPayment(
     found.id,
     readStopped(client, runOf(found), (call) => callTemporal(client, call), query),
   );
-  return stopped('stopped', left, found.description.closeTime?.getTime() ?? found.describedAt);
+  return asStopped('stopped', left, found.description.closeTime?.getTime() ?? found.describedAt);
 }
 
 /**
@@ -177,7 +177,7 @@ function runOf({ id, running, runId, createdAt, description }: PaymentInTemporal
   return { id, runId: running ? undefined : runId, createdAt, startedAt: description.startTime.getTime() };
 }
 
-function stopped(stands: 'stopped' | 'lost', content: PaymentContent, at: number): ReadPayment {
+function asStopped(stands: 'stopped' | 'lost', content: PaymentContent, at: number): ReadPayment {
   const { payment, state } = content;
   const notifications = state.notifications.map((one) => givenUp(one, at));
   return { ...content, stands, at, payment: inReviewUnlessFinal(payment), state: { ...state, notifications } };

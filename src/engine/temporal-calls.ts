@@ -45,7 +45,7 @@ export async function callTemporal<T>(
   try {
     return await client.withDeadline(Date.now() + limitMs, call);
   } catch (error) {
-    throw explained(error);
+    throw toEngineError(error);
   }
 }
 
@@ -126,7 +126,7 @@ export async function waitForAnswer<T>(
     // In a busy process, the deadline may end before its own timer gives the signal.
     const isOver = signal.aborted || Date.now() >= end;
     if (isOver && isTrouble(error)) return undefined;
-    throw explained(error);
+    throw toEngineError(error);
   }
 }
 
@@ -193,7 +193,7 @@ function isDropped(error: unknown): boolean {
 const BEYOND_LIMIT = /[a-z ]{1,80} exceeds [a-z ]{0,80}limit/i;
 
 /** Turns a failed call into an error of the engine; any other error stays. */
-function explained(error: unknown): unknown {
+function toEngineError(error: unknown): unknown {
   const { code, message = '' } = grpcErrorOf(error) ?? {};
   const [limit] = BEYOND_LIMIT.exec(message) ?? [];
   if (code === grpc.INVALID_ARGUMENT && limit !== undefined) return new PaymentTooLarge(limit.trim(), error);

@@ -1,5 +1,5 @@
 import express, { type Request, type Response } from 'express';
-import { parseExactly, repeatedFields, shortened, TooDeepError } from '../text/exact-json.js';
+import { parseExactly, repeatedFields, shorten, TooDeepError } from '../text/exact-json.js';
 import { type FieldError, httpProblem, invalidRequest, type Problem } from './problem.js';
 
 /** The largest body that is accepted, in bytes. */
@@ -129,7 +129,7 @@ function unusableFields(value: unknown, path = ''): FieldError[] {
   if (typeof value === 'string') return value.isWellFormed() ? [] : [{ field: path || 'body', message: BROKEN }];
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, below]) => {
-    const field = path === '' ? shortened(name) : `${path}.${shortened(name)}`;
+    const field = path === '' ? shorten(name) : `${path}.${shorten(name)}`;
     if (name === '__proto__') return [{ field, message: UNUSABLE }];
     return name.isWellFormed() ? unusableFields(below, field) : [{ field, message: BROKEN }];
   });

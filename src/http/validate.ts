@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { shortened } from '../text/exact-json.js';
+import { shorten } from '../text/exact-json.js';
 import { MAX_ERRORS, REPEATED } from './body.js';
 import { type FieldError, invalidRequest } from './problem.js';
 
@@ -28,7 +28,7 @@ export function validate<T>(schema: z.ZodType<T>, value: unknown, whole: 'body' 
 export function validateQuery<T>(schema: z.ZodType<T>, query: Readonly<Record<string, unknown>>): T {
   const repeated = Object.keys(query).filter((name) => Array.isArray(query[name]));
   if (repeated.length === 0) return validate(schema, query, 'query');
-  throw invalidRequest(repeated.slice(0, MAX_ERRORS).map((name) => ({ field: shortened(name), message: REPEATED })));
+  throw invalidRequest(repeated.slice(0, MAX_ERRORS).map((name) => ({ field: shorten(name), message: REPEATED })));
 }
 
 function toFieldErrors(
@@ -74,7 +74,7 @@ function fieldsOf(schema: z.ZodType): string[] {
 
 /** Finds the name that was probably meant: the same but for case, `_` and `-`, or with a slip or two. */
 function nearest(given: string, known: readonly string[]): string | undefined {
-  const plain = (name: string) => shortened(name).toLowerCase().replace(/[_-]/g, '');
+  const plain = (name: string) => shorten(name).toLowerCase().replace(/[_-]/g, '');
   const [closest] = known
     .map((name) => ({ name, slips: distance(plain(given), plain(name)) }))
     .filter(({ name, slips }) => slips <= Math.min(2, Math.floor(name.length / 3)))
@@ -97,7 +97,7 @@ function distance(one: string, other: string): number {
 }
 
 function nameOf(path: readonly PropertyKey[], whole: string): string {
-  return path.length === 0 ? whole : path.map((part) => shortened(String(part))).join('.');
+  return path.length === 0 ? whole : path.map((part) => shorten(String(part))).join('.');
 }
 
 /** A field of another variant of the body, which this one refuses. */

@@ -102,14 +102,14 @@ const NO_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|-?\b(?:NaN|Infinity)\b/gs;
  */
 export function parseJson(text: string): unknown {
   const json = text.replace(/^\ufeff/, '');
-  return parsed(json) ?? (/NaN|Infinity/.test(json) ? parsed(json.replace(NO_NUMBER, nullIfNoNumber)) : undefined);
+  return tryParse(json) ?? (/NaN|Infinity/.test(json) ? tryParse(json.replace(NO_NUMBER, nullIfNoNumber)) : undefined);
 }
 
 function nullIfNoNumber(token: string): string {
   return token.startsWith('"') ? token : 'null';
 }
 
-function parsed(json: string): unknown {
+function tryParse(json: string): unknown {
   try {
     const value: unknown = JSON.parse(json, withAllDigits);
     return value;

@@ -39,7 +39,7 @@ const DATE_OR_PHONE = new RegExp(`(${DATE})|\\+?\\p{Nd}(?:${BETWEEN_DIGITS}\\p{N
  */
 export function providerText(text: string, confidential: Confidential = {}): string {
   // Decomposed, so that a name is found with or without its accents.
-  const line = decomposed(text).replace(UNPRINTABLE, ' ');
+  const line = decompose(text).replace(UNPRINTABLE, ' ');
   const mask = (shown: string, pattern: RegExp) => shown.replace(pattern, MASK);
   const { credentials, phone, name, email } = confidential;
   const named = [...literalPatterns(credentials, email), ...namePatterns(name), EMAIL].reduce(mask, line);
@@ -69,7 +69,7 @@ function phonePatterns(phone = ''): RegExp[] {
 /** A name as a whole, then each of its words: the provider may reorder them or leave some out. */
 function namePatterns(name = ''): RegExp[] {
   const words =
-    decomposed(name)
+    decompose(name)
       .replace(/\p{M}/gu, '')
       .match(/[\p{L}\p{N}]+/gu) ?? [];
   return [words, ...words.map((word) => [word])]
@@ -87,11 +87,11 @@ function namePatterns(name = ''): RegExp[] {
  */
 const LONG_RUN_OF_MARKS = /(\p{M}{30})\p{M}+/gu;
 
-function decomposed(text: string): string {
+function decompose(text: string): string {
   return text.replace(LONG_RUN_OF_MARKS, '$1').normalize('NFD');
 }
 
 /** A pattern that matches exactly this text. */
 function literally(text: string): string {
-  return decomposed(text).replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+  return decompose(text).replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 }

@@ -30,7 +30,7 @@ export class TooDeepError extends Error {
 }
 
 /** The beginning of a field's name, for errors. No character is cut in half: readers of JSON refuse that. */
-export function shortened(name: string): string {
+export function shorten(name: string): string {
   return name.slice(0, MAX_NAME_LENGTH).toWellFormed();
 }
 
@@ -42,7 +42,7 @@ export function shortened(name: string): string {
  */
 export function parseExactly(json: string): unknown {
   limitDepth(json);
-  return JSON.parse(json, unrounded);
+  return JSON.parse(json, rejectRounded);
 }
 
 /** @param text JSON, or what may be taken for it */
@@ -56,7 +56,7 @@ function limitDepth(text: string): void {
 }
 
 /** A reviver that keeps rounding from making a number whole: the number becomes NaN, which no field accepts. */
-function unrounded(_: string, value: unknown, number?: { readonly source?: string }): unknown {
+function rejectRounded(_: string, value: unknown, number?: { readonly source?: string }): unknown {
   return Number.isInteger(value) && !isWhole(number?.source ?? '') ? Number.NaN : value;
 }
 
@@ -102,7 +102,7 @@ export function repeatedFields(json: string): string[] {
     } else if (within !== undefined) {
       // Compared without escapes: any character of a name can be written as one.
       const name = String(JSON.parse(last));
-      const field = within.path + shortened(name);
+      const field = within.path + shorten(name);
       if (within.names.has(name)) repeated.add(field);
       if (repeated.size === MAX_REPEATED) break;
       within.names.add(name);

@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import { type CountedPayout, type CountedPayouts, summed } from '../payments/machine/counted-payouts.js';
+import { type CountedPayout, type CountedPayouts, sumUp } from '../payments/machine/counted-payouts.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
 import { payoutsOfDay } from '../records/index-queries.js';
 import { listRuns } from '../records/list-runs.js';
@@ -18,5 +18,5 @@ export async function orderedPayouts(merchant: string, day: string): Promise<Cou
     }
   }
   // The index lists the newest first.
-  return summed([...found.values()].reverse());
+  return sumUp([...found.values()].reverse());
 }

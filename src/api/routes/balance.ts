@@ -20,7 +20,7 @@ export const getBalance = authenticatedRoute({
   query: z.strictObject({ service: z.enum(SERVICES) }),
   async handle({ query: { service } }, { providers }) {
     const { answer, asOf } = await providers[service].balance();
-    const { service: serviceName, balance, currency } = known(answer);
+    const { service: serviceName, balance, currency } = requireBalance(answer);
     return {
       status: 200,
       json: {
@@ -35,7 +35,7 @@ export const getBalance = authenticatedRoute({
   },
 });
 
-function known(answer: BalanceAnswer): Extract<BalanceAnswer, { kind: 'balance' }> {
+function requireBalance(answer: BalanceAnswer): Extract<BalanceAnswer, { kind: 'balance' }> {
   switch (answer.kind) {
     case 'balance':
       return answer;

@@ -26,7 +26,7 @@ export const NO_PAYOUTS: CountedPayouts = { total: 0, latest: [] };
 const REMEMBERED = 1_000;
 
 /** Sums up payouts. @param payouts each once, the latest at the end */
-export function summed(payouts: readonly CountedPayout[]): CountedPayouts {
+export function sumUp(payouts: readonly CountedPayout[]): CountedPayouts {
   return {
     total: payouts.reduce((sum, { amount }) => sum + amount, 0),
     latest: payouts.slice(-REMEMBERED),

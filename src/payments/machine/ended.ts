@@ -104,7 +104,7 @@ function postpone(
     );
     const isHeard = ended.transId !== undefined && heard.includes(ended.transId);
     const again: Check = { at: now + pause, tries, isRecheck: isHeard ? undefined : isRecheck };
-    return inPhase(payment, { ...ended, checks: sorted([again, ...later]) });
+    return inPhase(payment, { ...ended, checks: sortChecks([again, ...later]) });
   }
   const unchecked = inPhase(payment, { ...ended, checks: later });
   return isLast && payment.sends.mayBeDouble ? holdForReview(unchecked, openQuestion(ended, open), now) : unchecked;
@@ -133,7 +133,7 @@ function withoutShown(ended: Ended, transactions: readonly Transaction[]): Ended
   return { ...ended, outstanding };
 }
 
-function sorted(checks: readonly Check[]): Check[] {
+function sortChecks(checks: readonly Check[]): Check[] {
   return [...checks].sort((one, other) => one.at - other.at);
 }
 

@@ -89,7 +89,7 @@ export function withDisputes(
 }
 
 /** Gives a review another number once its evidence has changed. What one of two people has decided on it is void. */
-export function renumbered(before: PaymentState, after: PaymentState): PaymentState {
+export function renumberReview(before: PaymentState, after: PaymentState): PaymentState {
   const review = reviewOf(after);
   if (review === undefined || review.number !== reviewOf(before)?.number) return after;
   if (!isNewEvidence(before, after)) return after;

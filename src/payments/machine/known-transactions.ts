@@ -45,12 +45,12 @@ export function withTransaction(payment: PaymentState, { transId, status }: Tran
   const changed: OtherTransaction = { ...known, transId, status: latest };
   return {
     ...payment,
-    others: remembered(payment, [...payment.others.filter((other) => other !== known), changed]),
+    others: selectRemembered(payment, [...payment.others.filter((other) => other !== known), changed]),
   };
 }
 
 /** Selects the further transactions to remember: all that can move money, and the latest of the rest. */
-function remembered(payment: PaymentState, others: readonly OtherTransaction[]): readonly OtherTransaction[] {
+function selectRemembered(payment: PaymentState, others: readonly OtherTransaction[]): readonly OtherTransaction[] {
   const spare = others.filter((other) => !isOpen(payment, other)).slice(0, Math.max(0, others.length - MAX_OTHERS));
   return spare.length === 0 ? others : others.filter((other) => !spare.includes(other));
 }
@@ -129,7 +129,7 @@ export function withTransactions(payment: PaymentState, transactions: readonly T
     return { ...known, transId, status: latestOf(payment, known, status) };
   });
   const kept = payment.others.filter(({ transId }) => !added.some((one) => one.transId === transId));
-  return { ...payment, others: remembered(payment, [...kept, ...added]) };
+  return { ...payment, others: selectRemembered(payment, [...kept, ...added]) };
 }
 
 /** Whether a transaction has moved no money, and never will. Not the opposite of {@link canMoveMoney}. */

@@ -13,7 +13,7 @@ import { onAnswer } from './answers.js';
 import { askAboutPaidClaims, dropShownClaims, onClaimStatus, recordHint, withUnidentified } from './claims.js';
 import { putOff } from './deciding.js';
 import type { DeliveryEvent, HintEvent, PaymentEvent } from './events.js';
-import { renumbered, withDifferences, withDisputes } from './evidence.js';
+import { renumberReview, withDifferences, withDisputes } from './evidence.js';
 import { startClosing } from './following.js';
 import { withShown, withTransaction } from './known-transactions.js';
 import { mayBeOwn } from './matching.js';
@@ -48,7 +48,7 @@ export function step(payment: PaymentState, event: PaymentEvent, now: number): S
   const { payment: changed, replies = [] } = apply(recordAnswer(payment, event, now), event, now);
   const shown = withDisputes(payment, withStatuses(changed, event), shownBy(event), now);
   const asked = askAboutPaidClaims(shown, polledTransaction(shown.phase)?.transId, now);
-  const moved = renumbered(payment, applyTime(asked, now));
+  const moved = renumberReview(payment, applyTime(asked, now));
   const notified = notificationOf(payment, moved);
   const released = moved.pendingRequests.filter((pending) => isReleased(pending, moved, event));
   const after: PaymentState = {

@@ -48,7 +48,7 @@ export function linesOf(state: PaymentState): string[] {
   const rows: [string, string | undefined][] = [
     ['To do', review && toDo(state, review, desk)],
     ['Waits for a second person', review?.proposed && proposal(review.proposed)],
-    ['Reason', reason && escaped(reason)],
+    ['Reason', reason && escapeMarkdown(reason)],
     ['Decide from', review && utcTime(decideFrom(state))],
     ['Not known', inquiry && openQuestion(inquiry)],
     ['Grace period', review ? undefined : graceOf(state, inquiry)],
@@ -64,7 +64,7 @@ export function linesOf(state: PaymentState): string[] {
     ['Next question to the provider', isAsked ? `${utcTime(nextAt)}, or when notified` : undefined],
     ['Received after fees', revenue === undefined ? undefined : xaf(revenue)],
     ['Merchant still to be notified', nextDue(state.notifications)?.type],
-    ['Decided', resolution && decided(resolution)],
+    ['Decided', resolution && decisionText(resolution)],
     ['Can be done', review ? undefined : canBeDone(state, desk)],
   ];
   const list = rows.flatMap(([name, value]) => (value === undefined ? [] : [`- ${name}: ${value}`]));
@@ -114,12 +114,12 @@ function graceOf(state: PaymentState, inquiry: Inquiry | undefined): string | un
 
 function proposal({ decision, by, why, force, at }: Proposal): string {
   const what = decision.action === 'match' ? `match ${code(decision.transId)}` : decision.action;
-  return `${what}${isForced(force) ? ' (forced)' : ''}, decided by ${by} at ${utcTime(at)}: ${escaped(why)}`;
+  return `${what}${isForced(force) ? ' (forced)' : ''}, decided by ${by} at ${utcTime(at)}: ${escapeMarkdown(why)}`;
 }
 
-function decided({ action, by, why, approval }: PaymentResolution): string {
-  const second = approval === undefined ? '' : `; and by ${approval.by}: ${escaped(approval.why)}`;
-  return `${action} by ${by}: ${escaped(why)}${second}`;
+function decisionText({ action, by, why, approval }: PaymentResolution): string {
+  const second = approval === undefined ? '' : `; and by ${approval.by}: ${escapeMarkdown(approval.why)}`;
+  return `${action} by ${by}: ${escapeMarkdown(why)}${second}`;
 }
 
 /** Links to the payment's page on the desk. */
@@ -132,7 +132,7 @@ function describeWait(state: PaymentState, { cause, unsent, until }: Waiting, de
   const why = hold === 'credentials' ? `the provider refuses our credentials: ${reason}` : reason;
   const where = desk === undefined ? ' with `reject`' : ` [on the desk](${desk})`;
   const recall = cause === 'operator' ? `; the resend can be taken back${where}` : '';
-  return `${escaped(why)}; next try ${utcTime(until)}; tried until ${utcTime(patienceEnd(state, unsent))}${recall}`;
+  return `${escapeMarkdown(why)}; next try ${utcTime(until)}; tried until ${utcTime(patienceEnd(state, unsent))}${recall}`;
 }
 
 /**
@@ -155,7 +155,7 @@ function withWord({ transId, status }: Pick<OtherTransaction, 'transId' | 'statu
 function openQuestion(inquiry: Inquiry): string | undefined {
   switch (inquiry.kind) {
     case 'searching':
-      return `whether the provider took it: ${escaped(inquiry.ambiguity.reason)}`;
+      return `whether the provider took it: ${escapeMarkdown(inquiry.ambiguity.reason)}`;
     case 'verifying':
       return `whether its request was taken twice: ${code(inquiry.of.transId)} is ${inquiry.outcome.status}, and the provider's list is read before that is told`;
     default:
@@ -167,7 +167,7 @@ function openQuestion(inquiry: Inquiry): string | undefined {
  * Escapes other people's text, so that nothing in it is rendered as Markdown. The Web UI makes a link of a bare
  * address, too: brackets take it apart, as security reports do.
  */
-function escaped(text: string): string {
+function escapeMarkdown(text: string): string {
   return text
     .replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '\uFFFD')
     .replace(/:(?=\/\/)|@|(?<=www)\./gi, '[$&]')

@@ -112,7 +112,7 @@ function sendOutcome(outcome: InitiationOutcome): Occurrence | undefined {
     case 'rejected':
       return { type: 'rejected' };
     case 'ambiguous':
-      return { type: 'unanswered', reason: shortened(outcome.reason) };
+      return { type: 'unanswered', reason: shorten(outcome.reason) };
     case 'unauthorized':
       return { type: 'send_failed', cause: 'credentials' };
     case 'throttled':
@@ -183,7 +183,7 @@ function changesIn(taken: Taken): readonly Occurrence[] {
   }
   const review = reviewOf(after);
   if (review !== undefined && after.reviews !== before.reviews && !isDecisionAlone(before, after)) {
-    changes.push({ type: 'review_opened', review: review.number, reason: shortened(review.why) });
+    changes.push({ type: 'review_opened', review: review.number, reason: shorten(review.why) });
   }
   const status = statusOf(after);
   const final = isFinalPayment(after);
@@ -269,7 +269,7 @@ function paidIn(payment: PaymentState) {
 function failureIn(payment: PaymentState) {
   const failureCode = failureCodeOf(payment);
   const reason = failureCode && reasonOf(payment);
-  return { ...(failureCode && { failureCode }), ...(reason && { reason: shortened(reason) }) };
+  return { ...(failureCode && { failureCode }), ...(reason && { reason: shorten(reason) }) };
 }
 
 function sourceOf(event: PaymentEvent, after: PaymentState): ChangeSource {
@@ -291,7 +291,7 @@ function sourceOf(event: PaymentEvent, after: PaymentState): ChangeSource {
 const GIVEN_UP: readonly (FailureCode | undefined)[] = ['not_sent', 'link_not_created'];
 
 /** Shortens a text by code points, so that no character is cut in half. */
-function shortened(text: string): string {
+function shorten(text: string): string {
   const characters = [...text];
   return characters.length > MAX_REASON_LENGTH ? `${characters.slice(0, MAX_REASON_LENGTH - 1).join('')}…` : text;
 }

@@ -69,7 +69,7 @@ function wordsFor(occurrence: ShownOccurrence): string {
     case 'send_failed':
       return SEND_FAILED[occurrence.cause];
     case 'unanswered':
-      return `It isn't known whether the provider accepted the payment: ${unended(occurrence.reason)}.`;
+      return `It isn't known whether the provider accepted the payment: ${withoutFullStop(occurrence.reason)}.`;
     case 'looked_up':
       return lookUpWords(occurrence);
     case 'asked':
@@ -93,7 +93,7 @@ function wordsFor(occurrence: ShownOccurrence): string {
       return `${who} had the outcome compared with the provider's records.`;
     }
     case 'review_opened':
-      return `The payment went to REVIEW (review ${occurrence.review}): ${unended(occurrence.reason)}.`;
+      return `The payment went to REVIEW (review ${occurrence.review}): ${withoutFullStop(occurrence.reason)}.`;
     case 'decided': {
       const { by, approvedBy } = occurrence;
       const who = approvedBy === undefined ? by : `${by} and ${approvedBy}`;
@@ -110,7 +110,7 @@ function wordsFor(occurrence: ShownOccurrence): string {
       const { status, final, amountPaid, reason, failureCode } = occurrence;
       const moved = amountPaid === undefined ? '' : `: ${xaf(amountPaid)} have moved, which isn't what was ordered`;
       const withdrawn = failureCode === 'withdrawn' ? ` ${whoIn(occurrence)} withdrew it.` : '';
-      return `The payment is ${status}${final ? ', and final' : ''}${moved}${reason ? `: ${unended(reason)}` : ''}.${withdrawn}`;
+      return `The payment is ${status}${final ? ', and final' : ''}${moved}${reason ? `: ${withoutFullStop(reason)}` : ''}.${withdrawn}`;
     }
     case 'merchant_notification':
       return `Notification ${occurrence.number} (${occurrence.event}) ${DELIVERIES[occurrence.delivery]}.`;
@@ -164,7 +164,7 @@ function transactionIn({ other, transId }: Extract<Occurrence, { type: 'asked' |
 }
 
 /** Drops a reason's full stop: the sentence has one. */
-function unended(reason: string): string {
+function withoutFullStop(reason: string): string {
   return reason.replace(/\.$/, '');
 }
 

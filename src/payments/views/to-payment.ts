@@ -57,7 +57,7 @@ export function toPayment(state: PaymentState): Payment {
     review: review && toPaymentReview(state, review),
     resolution: state.resolved && toResolution(state, state.resolved),
     // The phone number is empty once it was erased.
-    phone: order.kind === 'link' || !order.phone ? undefined : masked(order.phone),
+    phone: order.kind === 'link' || !order.phone ? undefined : maskPhone(order.phone),
     message: order.message,
     redirectUrl: order.kind === 'link' ? order.redirectUrl : undefined,
     externalId: order.externalId,
@@ -130,7 +130,7 @@ function feeOf(state: PaymentState): number | undefined {
   return !isKnown || revenue > paid ? undefined : paid - revenue;
 }
 
-function masked(phone: string): string {
+function maskPhone(phone: string): string {
   return `•••• ${phone.slice(-3)}`;
 }
 
