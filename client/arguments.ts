@@ -1,5 +1,5 @@
 /*
- * What a caller gives: each mistake is a TypeError with the argument's name, before anything is sent.
+ * Checks of a caller's arguments: each mistake is a TypeError with the argument's name, before anything is sent.
  */
 
 /** The longest time that a timer takes; with a longer one, or NaN, it would fire at once. */

@@ -10,8 +10,8 @@ import type {
 } from './schemas.js';
 
 /*
- * What the API takes and returns: its schemas, and what the client makes of them. Times are ISO 8601 in UTC, amounts
- * whole numbers of XAF.
+ * Types of the API's requests and responses: its schemas, and the client's own types of them. Times are ISO 8601 in
+ * UTC, amounts whole numbers of XAF.
  */
 export type * from './schemas.js';
 

@@ -1,6 +1,6 @@
 /*
- * What every peer needs beside its engine, the same for all of them: settings, the provider's client and the merchant's
- * signed notification. It needs no package, so that each peer can be installed by itself.
+ * The part of every peer beside its engine, the same for all: settings, the provider's client and the merchant's signed
+ * notification. It needs no package, so that each peer can be installed by itself.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 

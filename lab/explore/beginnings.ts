@@ -3,8 +3,8 @@ import type { PaymentId } from '../../src/payments/words/payment-id.js';
 import { randomOf } from './random.js';
 
 /*
- * How payments by link begin: the API's own code (src/engine/links.ts) in two processes that handle one
- * Idempotency-Key, in every interleaving of their calls with each other and with what may go wrong.
+ * The beginnings of payments by link: the API's own code (src/engine/links.ts) in two processes that handle one
+ * Idempotency-Key, in every interleaving of their calls with each other and with faults.
  */
 
 /** The rules, checked after every step. */

@@ -11,8 +11,8 @@ const SOON_MS = 60_000;
  * They end on whole seconds, up to one late: those of many payments are then due together, and the workers busy with
  * all of them. The server moves time on to one timer after the other, and waits at each for all that it brings about.
  *
- * One that is about to end can't be cancelled: the server breaks down for good when a timer is cancelled by the task
- * that is open as it fires. A real one takes that as it comes.
+ * A timer that is about to end can't be cancelled: this server breaks down for good when the task that is open as a
+ * timer fires cancels it. A real server copes with that.
  */
 export const interceptors: WorkflowInterceptorsFactory = () => ({
   outbound: [

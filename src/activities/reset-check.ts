@@ -24,9 +24,9 @@ export const MAX_FIRST_SEND_AGE_MS = 7 * DAY_MS;
  * point, or restored Temporal since the payment began. Such a run has no record of what was sent since then, so the
  * payment has to be looked up, and it never sends it again.
  *
- * When Temporal doesn't say in time, nothing is sent either: the outcome is `unchecked`.
+ * Nothing is sent either when Temporal doesn't answer in time: the outcome is `unchecked`.
  *
- * @param restoredAt when Temporal was last restored from a backup, in ms since the epoch
+ * @param restoredAt time of Temporal's last restore from a backup, in ms since the epoch
  */
 export async function sendIfNotReset(
   send: () => Promise<InitiationOutcome>,
