@@ -34,12 +34,14 @@ const MARGIN_MS = 5_000;
 const NOTIFY_TIMEOUT_MS = 10_000;
 
 /**
- * How long a request that moves money may wait for a worker, in ms. If no worker took it, it was certainly not sent.
+ * Time limit for a request that moves money to wait for a worker, in ms. If no worker took it, it was certainly not
+ * sent.
  */
 const START_TIMEOUT_MS = 10 * 60_000;
 
 /**
- * How long a notification may wait for a worker, in ms. One that waits longer is made anew, from the payment as it is.
+ * Time limit for a notification to wait for a worker, in ms. One that waits longer is made anew, from the payment as it
+ * is.
  */
 const FRESH_MS = 5_000;
 
@@ -147,7 +149,7 @@ function notify(notification: MerchantNotification, tries: number): Promise<Deli
   );
 }
 
-/** How long a request that moves money may look at the provider's list first, in ms. */
+/** Time limit for the look at the provider's list before a request that moves money, in ms. */
 function firstLook(when: SentIf, { providerTimeoutMs }: PaymentTerms): number {
   return when === 'unread' ? FIRST_LOOK_MS : providerTimeoutMs;
 }
@@ -173,8 +175,8 @@ function sendMoney(
 }
 
 /**
- * Whether the provider has nothing of the payment, as it says, or takes nothing with our credentials. Silence is no
- * answer.
+ * Reports whether the provider has nothing of the payment, as it says, or takes nothing with our credentials. Silence
+ * is no answer.
  */
 function isAbsent(answer: ListAnswer): boolean {
   return answer.kind === 'unauthorized' || (answer.kind === 'listed' && answer.transactions.length === 0);
@@ -228,7 +230,7 @@ async function delivery(outcome: Promise<DeliveryOutcome>): Promise<DeliveryOutc
   }
 }
 
-/** Whether a notification wasn't sent, because it had no turn in time. */
+/** Reports whether a notification wasn't sent, because it had no turn in time. */
 function wasNotSent(error: unknown): boolean {
   if (!(error instanceof ActivityFailure)) return false;
   const { cause } = error;

@@ -80,7 +80,7 @@ export function wrongInput(problem: string): Error {
   return unreadable(problem);
 }
 
-/** Whether a run goes on with another's work. */
+/** Reports whether a run goes on with another's work. */
 export function isContinued(): boolean {
   return workflowInfo().continuedFromExecutionRunId !== undefined;
 }

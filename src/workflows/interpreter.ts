@@ -339,7 +339,7 @@ class Interpreter {
   }
 }
 
-/** Whether the payment was created with this run: it goes on with no other's work. */
+/** Reports whether the payment was created with this run: it goes on with no other's work. */
 function isFirstRun(): boolean {
   const { continuedFromExecutionRunId, workflowType } = workflowInfo();
   return continuedFromExecutionRunId === undefined && workflowType !== REOPENING;

@@ -14,21 +14,21 @@ import {
 import { madeStatement, statementInput } from './schemas.js';
 
 /**
- * How long after its end a day is left to settle: what was begun in its last minutes is listed then, and most of what
- * was open has come to its end. Somebody who asks for a statement waits for the first alone.
+ * Time after its end in which a day is left to settle, in ms: what was begun in its last minutes is listed then, and
+ * most of what was open has come to its end. Somebody who asks for a statement waits for the first alone.
  */
 const SETTLING_MS = { scheduled: 3 * HOUR_MS, asked: 15 * MINUTE_MS } as const;
 
 /** For how long a question to the provider is repeated, before the statement says that it isn't covered. */
 const PROVIDER_PATIENCE_MS = 4 * HOUR_MS;
 
-/** How long the records, or Temporal's index, may be away. */
+/** Longest time that the records, or Temporal's index, may be away. */
 const RECORDS_PATIENCE_MS = 12 * HOUR_MS;
 
 /** Longer than the longest time limit of one question to the provider. */
 const HEARTBEAT_TIMEOUT_MS = 2 * MINUTE_MS;
 
-/** When a schedule was to start this workflow, which may be long before it did. */
+/** Time at which a schedule was to start this workflow, which may be long before it did. */
 const SCHEDULED_START = defineSearchAttributeKey('TemporalScheduledStartTime', SearchAttributeType.DATETIME);
 
 /**

@@ -202,7 +202,7 @@ export interface UnmatchedNotification extends Hint {
   readonly statement?: string | undefined;
 }
 
-/** When a notification came that a payment has been given since, as {@link UnmatchedNotification} has it. */
+/** Time of a notification that a payment has been given since, as {@link UnmatchedNotification} has it. */
 export type MatchedNotification = Pick<UnmatchedNotification, 'at' | 'transId' | 'externalId'>;
 
 /** The one argument of the workflow that keeps unmatched notifications. */
@@ -236,7 +236,7 @@ export interface PayoutLimitInput {
   readonly merchant: string;
   /** Such as `2026-11-21`. */
   readonly day: string;
-  /** When it may end, in ms since the epoch. */
+  /** Time at which it may end, in ms since the epoch. */
   readonly until: number;
   /** The count of the previous run, after a continue-as-new. */
   readonly carried?: CountedPayouts | undefined;

@@ -25,7 +25,7 @@ export interface PaymentChange {
   readonly kind: PaymentKind;
   readonly status: PaymentStatus;
   readonly isNewStatus: boolean;
-  /** When it has come to its outcome: the time since it was created, in ms. */
+  /** Time from its creation to its outcome, in ms. */
   readonly outcomeAfterMs?: number;
 }
 

@@ -31,7 +31,7 @@ class QueryGuard implements WorkflowInternalsInterceptor {
   }
 }
 
-/** Whether a query's argument is {@link ENDED_RUN}. */
+/** Reports whether a query's argument is {@link ENDED_RUN}. */
 function isMark(data: Uint8Array | null | undefined): boolean {
   return data != null && new TextDecoder().decode(data) === JSON.stringify(ENDED_RUN);
 }

@@ -177,7 +177,7 @@ export function carryOutFail(
   return carryOut(payment, deciding, toEnded(doubtful, outcome, now, outstanding), own, now);
 }
 
-/** Whether the list leaves out a further transaction that has moved money, or still may. */
+/** Reports whether the list leaves out a further transaction that has moved money, or still may. */
 export function isHidden(
   payment: PaymentState,
   { transId, status }: OtherTransaction,

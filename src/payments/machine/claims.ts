@@ -42,7 +42,7 @@ const MAX_UNANSWERED = 8;
 const MAX_UNANSWERED_PAUSE_MS = 30 * 60_000;
 
 /**
- * When the list is read for a transaction that can't be asked about, after an outcome, in ms: forged hints
+ * Time after an outcome until the list is read for a transaction that can't be asked about, in ms: forged hints
  * don't hurry it.
  */
 const LISTED_WITHIN_MS = 10 * 60_000;
@@ -204,7 +204,7 @@ export function onClaimStatus(
   }
 }
 
-/** Whether the answer about the payment's own transaction agrees with its outcome. It may be out of date. */
+/** Reports whether the answer about the payment's own transaction agrees with its outcome. It may be out of date. */
 function agrees(payment: PaymentState, transaction: Transaction, now: number): boolean {
   const { phase } = payment;
   if (transaction.transId !== transIdOf(payment)) return false;
@@ -249,7 +249,7 @@ function applyConfirmed(payment: PaymentState, transaction: Transaction, now: nu
     : addOtherTransaction(payment, transaction, now);
 }
 
-/** Whether the provider's answers can change the payment without an operator's decision. */
+/** Reports whether the provider's answers can change the payment without an operator's decision. */
 function isOpenToAnswers({ phase }: PaymentState): boolean {
   return phase.kind !== 'review' || !phase.held;
 }

@@ -20,8 +20,8 @@ export interface CountedPayout {
 export const NO_PAYOUTS: CountedPayouts = { total: 0, latest: [] };
 
 /**
- * How many payouts are remembered. A request is repeated soon, if at all; one that is repeated after so many others,
- * and has no payment yet, counts twice. That errs on the side of paying less.
+ * Number of payouts that are remembered. A request is repeated soon, if at all; one that is repeated after so many
+ * others, and has no payment yet, counts twice. That errs on the side of paying less.
  */
 const REMEMBERED = 1_000;
 

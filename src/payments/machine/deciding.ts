@@ -37,7 +37,7 @@ import type { Change } from './replies.js';
 import { isProposal, propose } from './second-person.js';
 import { inPhase } from './transitions.js';
 
-/** How many times links are expired for one decision before it is refused. */
+/** Number of times that links are expired for one decision before it is refused. */
 const MAX_ROUNDS = 2;
 
 type StepOf<Kind extends DecisionStep['kind']> = Extract<DecisionStep, { readonly kind: Kind }>;
@@ -309,7 +309,7 @@ function failUnlessHidden(
       );
 }
 
-/** Whether the provider has last shown a transaction as one that has moved no money, and never will. */
+/** Reports whether the provider has last shown a transaction as one that has moved no money, and never will. */
 function hasEnded(payment: PaymentState, transId: TransId, own: readonly Transaction[]): boolean {
   const known = [...own, ...payment.others, ...(payment.lastShown ? [payment.lastShown] : [])];
   const last = known.find((one) => one.transId === transId);

@@ -13,7 +13,7 @@ import { addOtherTransaction, holdForReview, inPhase } from './transitions.js';
 const CHECK_AGAIN_MS = 60_000;
 const MAX_CHECK_AGAIN_MS = 60 * 60_000;
 
-/** How often a check is tried if another follows, and if it is the last. */
+/** Most tries of a check that another follows, and of the last one. */
 const MAX_TRIES = 3;
 const MAX_LAST_TRIES = 30;
 
@@ -78,7 +78,7 @@ export function onCheckedList(payment: PaymentState, ended: Ended, answer: ListA
   return own.reduce((known, transaction) => compare(known, ended, transaction, now), next);
 }
 
-/** Whether neither the provider nor a hint has ever shown a transaction of the payment. */
+/** Reports whether neither the provider nor a hint has ever shown a transaction of the payment. */
 function isUnknown(payment: PaymentState): boolean {
   const isNamed = namedIn(payment).length > 0;
   return transIdOf(payment) === undefined && payment.others.length === 0 && !isNamed;

@@ -15,8 +15,9 @@ import { differenceOf, disagreement, isDisputed, ownAmong } from './matching.js'
 import { holdForReview, inPhase } from './transitions.js';
 
 /*
- * What operators decide on. A decision names the number of the review that it was made on: any change of what the
- * provider has shown makes that another, so that nothing is decided on something else than what its operator was shown.
+ * The evidence that operators decide on. A decision names the number of the review that it was made on: any change of
+ * what the provider has shown makes that another, so that nothing is decided on something else than what its operator
+ * was shown.
  */
 
 /** The most differences that are remembered. */
@@ -31,7 +32,7 @@ export function withDifferences(payment: PaymentState, shown: readonly Transacti
 }
 
 /**
- * Whether differences of a transaction are kept: it is the payment's, or a decision names it. A forged hint
+ * Reports whether differences of a transaction are kept: it is the payment's, or a decision names it. A forged hint
  * could name any other.
  */
 function mayKeepDifference(payment: PaymentState, { transId, externalId, userId }: Transaction): boolean {
@@ -101,7 +102,7 @@ export function renumberReview(before: PaymentState, after: PaymentState): Payme
     : { ...after, reviews, phase: { ...review, number: reviews, proposed: undefined } };
 }
 
-/** Whether the provider has shown something else, or a hint has named a transaction that nobody knew of. */
+/** Reports whether the provider has shown something else, or a hint has named a transaction that nobody knew of. */
 function isNewEvidence(before: PaymentState, after: PaymentState): boolean {
   const named = namedIn(before);
   const isNew = (one: TransactionMention) =>

@@ -17,7 +17,7 @@ import { paidClaimUntil } from './paid-claims.js';
 import { recordPoll, retryDelay } from './polling.js';
 import { holdForReview, toEnded, toReview, toVerifying, withInquiry } from './transitions.js';
 
-/** How long a payment may stay undecided before a person is asked, in ms: a day. */
+/** Longest time that a payment stays undecided before a person is asked, in ms: a day. */
 const UNDECIDED_AFTER_MS = DAY_MS;
 
 /** Handles an answer about the transaction that is followed or closed, under review or not. */

@@ -13,7 +13,7 @@ export function markPossiblyDouble(payment: PaymentState): PaymentState {
   return { ...payment, sends: { ...payment.sends, mayBeDouble: true } };
 }
 
-/** Whether a transaction is this payment's: the provider says so, or has done so before. */
+/** Reports whether a transaction is this payment's: the provider says so, or has done so before. */
 export function isOfPayment(payment: PaymentState, transaction: Transaction): boolean {
   return isKnownTransaction(payment, transaction.transId) || ownerOf(payment.order.id, transaction) === 'payment';
 }
@@ -28,8 +28,8 @@ export function withShown(payment: PaymentState, transId: TransId, status: Provi
 }
 
 /**
- * Whether a transaction has moved money, or may still move it by itself. A link that is CREATED or FAILED is neither
- * this nor {@link cannotMoveMoney}: only a payer who was given it can pay it.
+ * Reports whether a transaction has moved money, or may still move it by itself. A link that is CREATED or FAILED is
+ * neither this nor {@link cannotMoveMoney}: only a payer who was given it can pay it.
  */
 export function canMoveMoney({ order }: PaymentState, status: ProviderStatus): boolean {
   return order.kind === 'link'
@@ -72,8 +72,8 @@ export function latestOf(
 }
 
 /**
- * Whether the provider has ever shown this transaction of the payment as SUCCESSFUL: its latest answer may be an old
- * one.
+ * Reports whether the provider has ever shown this transaction of the payment as SUCCESSFUL: its latest answer may be
+ * an old one.
  */
 export function hasBeenPaid({ others, lastShown }: PaymentState, transId: TransId): boolean {
   const known = others.find((other) => other.transId === transId);
@@ -81,7 +81,7 @@ export function hasBeenPaid({ others, lastShown }: PaymentState, transId: TransI
 }
 
 /**
- * Whether a transaction may have been paid: the provider has shown it so, or a hint says so, and may yet be
+ * Reports whether a transaction may have been paid: the provider has shown it so, or a hint says so, and may yet be
  * confirmed.
  */
 export function mayBePaid(payment: PaymentState, transId: TransId, now: number): boolean {
@@ -96,9 +96,9 @@ export function whyPaid(payment: PaymentState, transId: TransId): string {
 }
 
 /**
- * Whether a further transaction has moved money, or can still move it, for all that is known. Of links that nobody is
- * paying, only those count that a decision has left, and after a reset all: the merchant may have been given one of
- * them.
+ * Reports whether a further transaction has moved money, or can still move it, for all that is known. Of links that
+ * nobody is paying, only those count that a decision has left, and after a reset all: the merchant may have been given
+ * one of them.
  */
 export function isOpen(payment: PaymentState, { status, decidedAs }: OtherTransaction): boolean {
   const mayBeGiven = decidedAs !== undefined || payment.sends.isReset === true;
@@ -132,7 +132,7 @@ export function withTransactions(payment: PaymentState, transactions: readonly T
   return { ...payment, others: selectRemembered(payment, [...kept, ...added]) };
 }
 
-/** Whether a transaction has moved no money, and never will. Not the opposite of {@link canMoveMoney}. */
+/** Reports whether a transaction has moved no money, and never will. Not the opposite of {@link canMoveMoney}. */
 export function cannotMoveMoney(payment: PaymentState, status: ProviderStatus): boolean {
   return status === 'EXPIRED' || (status !== 'SUCCESSFUL' && isFinal(payment.order, status));
 }

@@ -34,7 +34,7 @@ export function lookUpDelay(
 }
 
 /**
- * How long after a request the provider's list is first believed to show all that was made of it, in ms. The provider
+ * Time after a request from which the provider's list is believed to show all that was made of it, in ms. The provider
  * gives no figure: this is several times what its list may usually lag.
  */
 export const LISTED_AFTER_MS = 60_000;

@@ -100,7 +100,7 @@ function shownBy(event: PaymentEvent): readonly Transaction[] {
   return event.kind === 'expired' && event.answer.kind === 'expired' ? [event.answer.transaction] : [];
 }
 
-/** Whether the worker has kept a question back: the provider has said nothing. */
+/** Reports whether the worker has kept a question back: the provider has said nothing. */
 function isNotAsked(event: PaymentEvent): boolean {
   return event.kind === 'status' && event.answer.kind === 'throttled' && event.answer.isOurs === true;
 }

@@ -71,13 +71,13 @@ function possibleStatuses(order: PaymentOrder): readonly string[] {
   return order.kind === 'link' ? PROVIDER_STATUSES : PROVIDER_STATUSES.filter((status) => status !== 'EXPIRED');
 }
 
-/** Whether a transaction names nobody but the payment. */
+/** Reports whether a transaction names nobody but the payment. */
 export function mayBeOwn(order: PaymentOrder, transaction: Transaction): boolean {
   const owner = ownerOf(order.id, transaction);
   return owner === 'payment' || owner === 'unnamed';
 }
 
-/** Whether a transaction names the payment, and another. */
+/** Reports whether a transaction names the payment, and another. */
 export function isDisputed(order: PaymentOrder, transaction: Transaction): boolean {
   return ownerOf(order.id, transaction) === 'disputed';
 }

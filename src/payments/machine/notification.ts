@@ -7,12 +7,12 @@ export interface PaymentNotification {
   /** 1 for the payment's first. */
   readonly number: number;
   readonly type: PaymentEventType;
-  /** When it happened. */
+  /** Time of the event, in ms since the epoch. */
   readonly at: number;
   readonly delivery: Delivery;
 }
 
-/** How far its delivery has come; times in ms since the epoch. */
+/** State of the delivery; times in ms since the epoch. */
 export type Delivery =
   /**
    * To be tried at `at`; `since` is when it was first tried. The rest is of the last try: when it was, why it failed,
@@ -38,7 +38,7 @@ export type Delivery =
       readonly lastError?: string | undefined;
     };
 
-/** How one try ended. */
+/** Result of one try. */
 export type DeliveryOutcome =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'noAddress' }
@@ -149,7 +149,7 @@ export function withNextTries(
   });
 }
 
-/** Whether one was given up, and nobody has sent it again. */
+/** Reports whether one was given up, and nobody has sent it again. */
 export function hasGivenUp(notifications: readonly PaymentNotification[]): boolean {
   return notifications.some(({ delivery }) => delivery.kind === 'abandoned');
 }

@@ -11,7 +11,7 @@ export const CONFIRM_PAUSES_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS] as c
 /** For how long a hint may be ahead of the provider's records, in ms. */
 const CONFIRMED_WITHIN_MS = CONFIRM_PAUSES_MS.reduce((sum, pause) => sum + pause, 0);
 
-/** How often that time begins for one transaction, however many hints are forged. */
+/** Most times that this period begins for one transaction, however many hints are forged. */
 const MAX_TIMES = 3;
 
 /** The most transactions that are remembered at a time, of those that only hints know of. */

@@ -55,8 +55,8 @@ export function plan(payment: PaymentState, now: number): Todo {
 }
 
 /**
- * Whether the payment would ask the provider for a status earlier than it does, if the budget of questions had room:
- * see {@link nextFreeAt}.
+ * Reports whether the payment would ask the provider for a status earlier than it does, if the budget of questions had
+ * room: see {@link nextFreeAt}.
  */
 export function waitsForBudget(payment: PaymentState, now: number): boolean {
   if (payment.recentQuestions.length < STATUS_CALLS_BUDGETED) return false;

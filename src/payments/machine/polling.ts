@@ -3,7 +3,7 @@ import type { PaymentTerms } from '../words/order.js';
 import type { NoAnswer, StatusAnswer } from '../words/outcome.js';
 import type { TransId } from '../words/payment-id.js';
 
-/** How closely a transaction's status is followed. */
+/** Pace at which a transaction's status is followed. */
 export interface Polling {
   /** Answered look-ups since the transaction began, or since the last hint. */
   readonly asked: number;
@@ -118,7 +118,7 @@ export function recordQuestion(recentQuestions: RecentQuestions, transId: TransI
   return [...recentQuestions.filter((one) => isRecent(one.at, at)), { transId, at }].slice(-MAX_RECENT_QUESTIONS);
 }
 
-/** Whether a question that was answered at `at` is in the latest window. */
+/** Reports whether a question that was answered at `at` is in the latest window. */
 export function isRecent(at: number, now: number): boolean {
   return now - at <= STATUS_WINDOW_MS;
 }

@@ -118,7 +118,7 @@ function onExpireRequest(
   return answerLater(isOver ? askSoon(ending, now) : startClosing(ending, of, now), request, 'closing');
 }
 
-/** Whether the payment waits to be sent or is just about to be, so that an operator may take that back. */
+/** Reports whether the payment waits to be sent or is just about to be, so that an operator may take that back. */
 function isToBeSent(phase: Phase): phase is Sending | Waiting {
   return phase.kind === 'waiting' || phase.kind === 'sending';
 }
@@ -134,7 +134,7 @@ function answerLater(payment: PaymentState, request: number, what: PendingReques
     : done(payment, request);
 }
 
-/** Whether the provider is going to be asked about the payment's transaction, without anybody's decision. */
+/** Reports whether the provider is going to be asked about the payment's transaction, without anybody's decision. */
 function isFollowed(phase: Phase): boolean {
   return followedBy(activeInquiry(phase)) !== undefined;
 }

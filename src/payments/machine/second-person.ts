@@ -26,7 +26,7 @@ import {
  */
 
 /**
- * Whether a decision on the payment takes two people: it is a payout above the limit that it began with, or the
+ * Reports whether a decision on the payment takes two people: it is a payout above the limit that it began with, or the
  * provider has shown a transaction above it, which a decision could book.
  */
 export function needsSecondPerson({ order, terms, differences = [] }: Decided): boolean {
@@ -37,12 +37,12 @@ export function needsSecondPerson({ order, terms, differences = [] }: Decided): 
 
 type Decided = Pick<PaymentState, 'order' | 'terms' | 'differences'>;
 
-/** Whether a decision would only be kept, and wait for a second person. */
+/** Reports whether a decision would only be kept, and wait for a second person. */
 export function isProposal(payment: PaymentState, review: Review, resolution: Resolution): boolean {
   return needsSecondPerson(payment) && !isApproval(review, resolution);
 }
 
-/** Whether a decision is the very one that waits for a second person, made by somebody else. */
+/** Reports whether a decision is the very one that waits for a second person, made by somebody else. */
 function isApproval({ proposed }: Review, resolution: Resolution): boolean {
   if (proposed === undefined || isOnePerson(proposed, resolution)) return false;
   return isSame(proposed.decision, resolution.decision) && overrulesTheSame(proposed, resolution);

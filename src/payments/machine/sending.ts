@@ -10,11 +10,11 @@ import { endIfAbsent, endUnlessNamed } from './searching.js';
 import { askSoon, inPhase, toFollowing, toSearching } from './transitions.js';
 import { countSend, NOT_KNOWN, onUnsent, recall, searchUnderReview, withoutDecision } from './waiting.js';
 
-/** How long the provider's list may take, in ms, before a payment's first request is sent without it. */
+/** Time limit for the provider's list, in ms. After it, a payment's first request is sent without the list. */
 export const FIRST_LOOK_MS = 3_000;
 
 /**
- * When a request for money is sent, by what the provider's list says right before. Never, if it shows the payment.
+ * Decides when a request for money is sent, by the provider's list right before: never, if that shows the payment.
  *
  * - `unread`: also if it can't be read. It is the payment's first try.
  * - `refused`: only if it shows nothing, or the provider refuses to list the payment. An operator insists on a resend.

@@ -214,7 +214,7 @@ function inquiryFor({ phase, createdAt, terms }: PaymentState, now: number): Inq
   };
 }
 
-/** When an outcome in doubt is checked again, in ms after the end. */
+/** Times of the checks of an outcome in doubt, in ms after the end. */
 export const CHECKS_AFTER_MS = [0, HOUR_MS, 24 * HOUR_MS] as const;
 
 /** Ends the payment. */

@@ -8,7 +8,7 @@ import { cannotMoveMoney, hasBeenPaid, latestOf, mayBePaid } from './known-trans
 import { graceEnd, LISTED_AFTER_MS, whyAmbiguous } from './look-ups.js';
 import { findOwn, ownAmong } from './matching.js';
 
-/** What to do about an ambiguous request after a look-up. */
+/** The next step for an ambiguous request after a look-up. */
 type Verdict =
   /** The provider accepted it: follow the transaction. */
   | { readonly kind: 'adopt'; readonly transaction: Transaction }
@@ -35,7 +35,7 @@ type Verdict =
   /** Nothing is known yet, but for these links: a hint says that one has been paid. */
   | { readonly kind: 'lookAgain'; readonly transactions?: readonly Transaction[]; readonly by?: number };
 
-/** How long the provider may leave open what ends by itself once it says more, before a person is asked, in ms. */
+/** Longest time that the provider may leave a request open before a person is asked, in ms. */
 export const UNREAD_MS = 24 * HOUR_MS;
 
 /**

@@ -9,7 +9,7 @@ import type { Refusal } from './replies.js';
 import { adopt, endIfAbsent, endUnlessNamed, onListed, searchAfterReset } from './searching.js';
 import { inPhase, toEnded, toReview, toSearching } from './transitions.js';
 
-/** How long a request that the provider never got is tried again, in ms. */
+/** Period in which a request that the provider never got is tried again, in ms. */
 export const NOT_SENT_PATIENCE_MS = 5 * 60 * 1000;
 
 const FIRST_PAUSE_MS = 1_000;
@@ -130,9 +130,9 @@ export function searchUnderReview(
 }
 
 /**
- * Whether the provider may have taken an earlier request, so that its list is read before another is made: what was
- * decided before the pause may not be so after it, and a hint may name its transaction. Of a link, nobody has
- * the address, and it is safe to make another.
+ * Reports whether the provider may have taken an earlier request, so that its list is read before another is made: what
+ * was decided before the pause may not be so after it, and a hint may name its transaction. Of a link, nobody has the
+ * address, and it is safe to make another.
  */
 export function isLookedUpFirst(payment: PaymentState, { ambiguity, unsent }: Waiting): boolean {
   const isInQuestion = ambiguity !== undefined || namedIn(payment).length > 0;
