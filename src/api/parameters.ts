@@ -1,7 +1,10 @@
 import { z } from 'zod';
+import { MAX_TRANS_ID_LENGTH } from '../payments/words/limits.js';
+import type { TransId } from '../payments/words/payment-id.js';
 import { isDay, startOf } from '../payments/words/time.js';
+import { pathSegment } from '../provider/calls.js';
 
-/** Query parameters that several routes take. */
+/** Parameters that several routes take. */
 
 /** Makes the schema of a parameter that is a whole number. */
 export const wholeNumber = (range: { min: number; max: number; fallback: number; unit?: string }) => {
@@ -35,3 +38,13 @@ export const limit = wholeNumber({ min: 1, max: PAGE_SIZE.max, fallback: PAGE_SI
 
 /** The name of a merchant: operators alone may name another than their own. */
 export const merchantName = z.string().regex(/^[a-zA-Z0-9-]{1,40}$/, "must be a merchant's name");
+
+/** A transaction's id, in any form that can be a segment of a question's path at the provider. */
+export const transId = z
+  .string()
+  .min(1, { error: 'must not be empty', abort: true })
+  .max(MAX_TRANS_ID_LENGTH)
+  .regex(/^(?!\.{1,2}$)/, { error: "must be a transaction's id", abort: true })
+  .refine((given) => pathSegment(given) !== undefined, "must be a transaction's id")
+  .describe("The transaction's id in the provider's records")
+  .transform((given) => given as TransId);

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { type PaymentId, parsePaymentId } from '../payments/words/payment-id.js';
-import { isQueryable, visibilityQuery } from '../records/index-queries.js';
+import { visibilityQuery } from '../records/index-queries.js';
 import { askRecords, type RecordsContext } from './recorded-payments.js';
 import { callTemporal } from './temporal-calls.js';
 
@@ -33,7 +33,6 @@ export async function findForHint(context: TransactionContext, transId: string):
 }
 
 async function recordedWith({ records }: TransactionContext, transId: string): Promise<PaymentId[]> {
-  if (!isQueryable(transId)) return [];
   const recorded = await askRecords(
     () => records?.list({ transId }, MAX_HOLDERS),
     "It can't be checked at the moment which payment has this transaction. Try again shortly.",
@@ -42,7 +41,6 @@ async function recordedWith({ records }: TransactionContext, transId: string): P
 }
 
 async function indexedWith({ client }: TransactionContext, transId: string): Promise<PaymentId[]> {
-  if (!isQueryable(transId)) return [];
   return await callTemporal(client, async () => {
     const ids = new Set<PaymentId>();
     const request = { query: visibilityQuery({ transId }), pageSize: MAX_HOLDERS };

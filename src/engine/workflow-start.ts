@@ -7,7 +7,7 @@ import { xaf } from '../payments/words/limits.js';
 import { type PaymentOrder, serviceOf } from '../payments/words/order.js';
 import { isFinalPayment, type PaymentState, statusOf, transIdOf } from '../payments/words/payment-state.js';
 import type { PaymentMemo } from '../records/read-run.js';
-import { paymentSearchAttributes as attributes } from '../temporal/search-attributes.js';
+import { paymentSearchAttributes as attributes, toTransIdKeyword } from '../temporal/search-attributes.js';
 import type { PaymentInput, PaymentWorkflow, PaymentWorkflowType } from '../workflows/messages.js';
 
 /** Everything that a run of a payment's workflow is started with. */
@@ -95,7 +95,7 @@ function searchAttributes(
     { key: attributes.createdAt, value: createdAt },
     ...(externalId === undefined ? [] : [{ key: attributes.externalId, value: externalId }]),
     ...(userId === undefined ? [] : [{ key: attributes.userId, value: userId }]),
-    ...(transId === undefined ? [] : [{ key: attributes.transId, value: transId }]),
+    ...(transId === undefined ? [] : [{ key: attributes.transId, value: toTransIdKeyword(transId) }]),
   ]);
 }
 

@@ -42,6 +42,8 @@ export const DIFFERENCE_KINDS = [
   'missing_at_provider',
   /** More than one transaction of the payment has moved money, or may. */
   'several_transactions',
+  /** Two payments go by one transaction, so that its money is counted twice. */
+  'shared_transaction',
   'amount_differs',
   'kind_differs',
   'status_differs',
@@ -214,6 +216,21 @@ function toLine(payment: DayPayment, own: Transaction | undefined, compared: boo
     providerAmount: own?.amount,
     compared,
   };
+}
+
+/** Finds payments that go by the same transaction, as when operators matched it to two at the same moment. */
+export function sharedTransactions(payments: readonly DayPayment[]): Finding[] {
+  const byTransaction = Map.groupBy(payments, ({ transId }) => transId);
+  return [...byTransaction].flatMap(([transId, sharing]) =>
+    transId === undefined || sharing.length === 1 ? [] : sharing.map((payment) => sharedBy(payment, sharing)),
+  );
+}
+
+function sharedBy(payment: DayPayment, sharing: readonly DayPayment[]): Finding {
+  const { id: paymentId, kind: service, merchant, status, transId } = payment;
+  const others = sharing.filter((one) => one !== payment).map(({ id }) => id);
+  const text = `${transId} is also the transaction of ${others.join(' and ')}`;
+  return { kind: 'shared_transaction', service, paymentId, merchant, transId, status, amount: movedBy(payment), text };
 }
 
 /** Describes a transaction that no payment here knows. */

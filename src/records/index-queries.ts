@@ -1,7 +1,7 @@
 import type { PaymentStatus } from '../payments/words/payment.js';
 import type { PaymentId, PaymentKind } from '../payments/words/payment-id.js';
 import { endOfDay, isoTime, startOf } from '../payments/words/time.js';
-import { paymentSearchAttributes as attributes } from '../temporal/search-attributes.js';
+import { paymentSearchAttributes as attributes, toTransIdKeyword } from '../temporal/search-attributes.js';
 import { WORKFLOW_TYPES } from '../workflows/messages.js';
 
 /** Queries of Temporal's index of payments, in Temporal's query language. */
@@ -23,7 +23,7 @@ export interface PaymentFilter {
 }
 
 /** Text without special meaning between quotes in Temporal's query language. */
-const PLAIN = /^[A-Za-z0-9_.:/+=@~-]{1,200}$/;
+const PLAIN = /^[A-Za-z0-9_.:/+=@~%-]{1,200}$/;
 
 /** Says whether a value can be part of a query. Our ids can; the provider's have a form of its own. */
 export function isQueryable(value: string): boolean {
@@ -68,7 +68,7 @@ export function visibilityQuery(filter: PaymentFilter): string {
     equals('kind', kind),
     equals('externalId', externalId),
     equals('userId', userId),
-    equals('transId', transId),
+    equals('transId', transId && toTransIdKeyword(transId)),
     createdFrom === undefined ? undefined : `${attributes.createdAt.name} >= ${createdFrom}`,
     createdBefore === undefined ? undefined : `${attributes.createdAt.name} < ${createdBefore}`,
   ]

@@ -5,7 +5,7 @@ import proto from '@temporalio/proto';
 import type { PaymentStatus } from '../payments/words/payment.js';
 import { type PaymentId, type PaymentKind, parsePaymentId, type TransId } from '../payments/words/payment-id.js';
 import { endingWith, grpcErrorOf, isTooLarge } from '../temporal/connection.js';
-import { paymentSearchAttributes as attributes } from '../temporal/search-attributes.js';
+import { paymentSearchAttributes as attributes, fromTransIdKeyword } from '../temporal/search-attributes.js';
 import type { PaymentRun } from './payment-record.js';
 
 /** The runs of payments in Temporal's index. */
@@ -93,6 +93,7 @@ export function toRun(info: RunInfo): ListedRun | undefined {
   if (id === undefined || !runId || merchant === undefined) return undefined;
   if (amount === undefined || createdAt === undefined) return undefined;
   const { isOpen, stopped, status, final, amountPaid } = outcomeOf(info, indexed);
+  const transId = indexed.get(attributes.transId);
   return {
     id,
     merchant,
@@ -106,7 +107,7 @@ export function toRun(info: RunInfo): ListedRun | undefined {
       final,
       amount,
       amountPaid,
-      transId: indexed.get(attributes.transId) as TransId | undefined,
+      transId: transId === undefined ? undefined : (fromTransIdKeyword(transId) as TransId),
       externalId: indexed.get(attributes.externalId),
       userId: indexed.get(attributes.userId),
       createdAt,

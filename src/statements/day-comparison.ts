@@ -11,6 +11,7 @@ import {
   ofPayment,
   type Shown,
   type StatementLine,
+  sharedTransactions,
   type UnknownTransaction,
 } from '../reconciliation/reconciliation.js';
 
@@ -73,6 +74,7 @@ export async function compareDay(
     lines: lines.map(({ line }) => line),
     findings: [
       ...lines.flatMap(({ findings }) => findings),
+      ...sharedTransactions(lines.map(({ payment }) => payment)),
       ...ofOthers,
       ...unknown.map((one) => findingOf(masked(one))),
     ],

@@ -25,3 +25,26 @@ export const paymentSearchAttributes = {
   /** ms since the epoch. The same in all runs of a payment, unlike their start times. */
   createdAt: defineSearchAttributeKey('CreatedAt', SearchAttributeType.INT),
 } as const;
+
+/** Longest value of {@link paymentSearchAttributes.transId}, in characters. */
+const MAX_KEYWORD_LENGTH = 200;
+
+/**
+ * Returns a transaction's id as the index has it. The provider may choose any text; what would have a meaning in
+ * Temporal's query language is percent-encoded.
+ */
+export function toTransIdKeyword(transId: string): string {
+  const encoded = transId.replace(/[^A-Za-z0-9_.:/+=@~-]+/g, (text) =>
+    encodeURIComponent(text).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`),
+  );
+  return encoded.slice(0, MAX_KEYWORD_LENGTH);
+}
+
+/** Returns a transaction's id of a {@link toTransIdKeyword}. One that was cut off within a character stays encoded. */
+export function fromTransIdKeyword(keyword: string): string {
+  try {
+    return decodeURIComponent(keyword);
+  } catch {
+    return keyword;
+  }
+}

@@ -10,7 +10,7 @@ import {
   statusOf,
   transIdOf,
 } from '../payments/words/payment-state.js';
-import { paymentSearchAttributes as attributes } from '../temporal/search-attributes.js';
+import { paymentSearchAttributes as attributes, toTransIdKeyword } from '../temporal/search-attributes.js';
 import type { PaymentInput } from './messages.js';
 import { countAmbiguous, countChange, countCreated, countGivenUp } from './metrics.js';
 
@@ -66,7 +66,7 @@ function indexChange(before: PaymentState, payment: PaymentState): void {
     upsertSearchAttributes([
       ...(isNewStatus ? [{ key: attributes.status, value: status }] : []),
       ...(isFinal !== isFinalPayment(before) || isNotified ? [{ key: attributes.final, value: isFinal }] : []),
-      ...(isNewTransaction ? [{ key: attributes.transId, value: transId }] : []),
+      ...(isNewTransaction ? [{ key: attributes.transId, value: toTransIdKeyword(transId) }] : []),
       ...(isPaid ? [{ key: attributes.amountPaid, value: amountPaid ?? null }] : []),
     ]);
   }

@@ -215,7 +215,7 @@ describe('a notification without an externalId', () => {
     );
   });
 
-  it("belongs to nobody when its transaction is not known, or can't be one", async () => {
+  it('belongs to nobody when its transaction is not known, whatever its form', async () => {
     const before = await stack.counted('unmatched');
     for (const transId of [randomUUID(), '" OR TransId != "']) {
       expect((await stack.notify({ transId, status: 'SUCCESSFUL' })).status).toBe(200);

@@ -34,8 +34,11 @@ describe('a transaction', () => {
     await expect(unknown).rejects.toBeInstanceOf(RecordsUnavailable);
   });
 
-  it("that can't be one is nobody's, whether or not anybody can be asked", async () => {
-    expect(await findForHint(holders({ recorded: 'away' }), '" OR "')).toEqual([]);
-    expect(await findByTransId(holders({ recorded: 'away' }), '" OR "')).toEqual([]);
+  it('is looked for in whatever form the provider has given it', async () => {
+    for (const transId of ['TX#17', '" OR "']) {
+      const both = holders({ indexed: ['col_1'], recorded: ['col_2'] });
+      expect(await findByTransId(both, transId)).toEqual(['col_2', 'col_1']);
+      expect(await findForHint(both, transId)).toEqual(['col_1']);
+    }
   });
 });

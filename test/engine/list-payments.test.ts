@@ -7,7 +7,7 @@ import type { PaymentId } from '../../src/payments/words/payment-id.js';
 import type { PaymentFilter } from '../../src/records/index-queries.js';
 import { compareNewest, compareOldest, type Place } from '../../src/records/places.js';
 import { connectClient } from '../../src/temporal/connection.js';
-import { paymentSearchAttributes as attributes } from '../../src/temporal/search-attributes.js';
+import { paymentSearchAttributes as attributes, toTransIdKeyword } from '../../src/temporal/search-attributes.js';
 import { type DevServer, startDevServer } from '../../stack/temporal/start-dev-server.js';
 import { testEncryption } from '../support/test-encryption.js';
 
@@ -63,6 +63,7 @@ describe('payments, newest first', () => {
     type = 'collectByLink',
     status = 'PENDING',
     merchant = 'shop',
+    transId?: string,
   ): Promise<void> {
     await client.workflow.start(type, {
       workflowId: id,
@@ -74,6 +75,7 @@ describe('payments, newest first', () => {
         { key: attributes.kind, value: 'collection' },
         { key: attributes.amount, value: 500 },
         { key: attributes.status, value: status },
+        ...(transId === undefined ? [] : [{ key: attributes.transId, value: toTransIdKeyword(transId) }]),
       ]),
     });
   }
@@ -177,6 +179,18 @@ describe('payments, newest first', () => {
     expect(payments.map(({ payment }) => payment.id)).toEqual(idsOf(late.slice(0, 20)));
     expect(calls).toBeLessThanOrEqual(8);
     expect(idsOf(await walk({ merchant: 'late' }, 20))).toEqual(idsOf(late));
+  });
+
+  it("are found by the provider's transaction, whatever the form of its id", async () => {
+    const transIds = ['TX#17', 'a" OR Merchant != "', "100% (é)'*\\"] as const;
+    for (const [index, transId] of transIds.entries()) {
+      await start({ createdAt: NOW, id: `col_form_${index}` as PaymentId }, undefined, 'SUCCESSFUL', 'forms', transId);
+    }
+    while ((await client.workflow.count('Merchant = "forms"')).count < transIds.length) {}
+    for (const [index, transId] of transIds.entries()) {
+      expect(await walk({ merchant: 'forms', transId }, 20)).toMatchObject([{ id: `col_form_${index}`, transId }]);
+    }
+    expect(await walk({ merchant: 'forms', transId: 'TX%2317' }, 20)).toEqual([]);
   });
 
   it('are none where none are', async () => {

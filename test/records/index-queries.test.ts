@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { PaymentId } from '../../src/payments/words/payment-id.js';
 import { isQueryable, queryByIds, visibilityQuery } from '../../src/records/index-queries.js';
+import { fromTransIdKeyword, toTransIdKeyword } from '../../src/temporal/search-attributes.js';
 
 const payments =
   'WorkflowType IN ("collectByLink", "collectDirect", "payOut", "reopenPayment") AND ExecutionStatus != "ContinuedAsNew"';
@@ -43,21 +44,42 @@ describe('a query for payments', () => {
     );
   });
 
-  it.each(['"', "'", '\\', 'a" OR Merchant != "', 'a b', '', '`', 'a\n', 'é', '%', '(', ','])(
-    'is never made with the value %p',
+  it.each(['"', "'", '\\', 'a" OR Merchant != "', 'a b', '', '`', 'a\n', 'é', '(', ','])(
+    'is never made with the identifier %p',
     (value) => {
       expect(isQueryable(value)).toBe(false);
       expect(() => visibilityQuery({ externalId: value })).toThrow(/only an identifier/);
-      expect(() => visibilityQuery({ transId: value })).toThrow(/only an identifier/);
     },
   );
 
-  it('has the form it should have, whatever a value is', () => {
+  it('has the form it should have, whatever an identifier is', () => {
     fc.assert(
       fc.property(fc.string(), (value) => {
         fc.pre(isQueryable(value));
-        return visibilityQuery({ transId: value }) === `${payments} AND TransId = "${value}"` && !/["'\\]/.test(value);
+        return visibilityQuery({ userId: value }) === `${payments} AND UserId = "${value}"` && !/["'\\]/.test(value);
       }),
     );
+  });
+
+  it.each([
+    ['T-1.2:3', 'T-1.2:3'],
+    ['TX#17', 'TX%2317'],
+    ['100%', '100%25'],
+    ['a" OR Merchant != "', 'a%22%20OR%20Merchant%20%21=%20%22'],
+    ["(é')*", '%28%C3%A9%27%29%2A'],
+  ])("finds the provider's transaction %p as %p", (transId, keyword) => {
+    expect(visibilityQuery({ transId })).toBe(`${payments} AND TransId = "${keyword}"`);
+  });
+
+  it("gives each of the provider's transactions a keyword of its own, that is read back", () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 1, maxLength: 20, unit: 'grapheme' }), (transId) => {
+        const keyword = toTransIdKeyword(transId);
+        return isQueryable(keyword) && fromTransIdKeyword(keyword) === transId;
+      }),
+    );
+    const long = '#'.repeat(200);
+    expect(toTransIdKeyword(long)).toHaveLength(200);
+    expect(fromTransIdKeyword(`${'a'.repeat(199)}%`)).toBe(`${'a'.repeat(199)}%`);
   });
 });

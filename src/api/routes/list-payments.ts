@@ -1,14 +1,12 @@
 import { z } from 'zod';
 import { listPayments as list } from '../../engine/list-payments.js';
 import { isOperator } from '../../http/auth.js';
-import { MAX_TRANS_ID_LENGTH } from '../../payments/words/limits.js';
 import { PAYMENT_STATUSES } from '../../payments/words/payment.js';
 import { PAYMENT_KINDS } from '../../payments/words/payment-id.js';
-import { isQueryable } from '../../records/index-queries.js';
 import { REFERENCE } from '../../records/payment-record.js';
 import { recordsUnavailable } from '../api-error.js';
 import { cursor, toCursor } from '../cursor.js';
-import { limit, merchantName, time } from '../parameters.js';
+import { limit, merchantName, time, transId } from '../parameters.js';
 import { authenticatedRoute } from '../route.js';
 import { paymentPageSchema } from '../schemas/payment.js';
 import { identifier } from './order-fields.js';
@@ -51,12 +49,7 @@ export const listPayments = authenticatedRoute({
     externalId: identifier.optional(),
     userId: identifier.optional(),
     merchant: merchantName.optional().describe('For operators: the payments of one merchant'),
-    transId: z
-      .string()
-      .max(MAX_TRANS_ID_LENGTH, { error: "must be a transaction's id", abort: true })
-      .refine(isQueryable, "must be a transaction's id")
-      .optional()
-      .describe("The transaction's id in the provider's records"),
+    transId: transId.optional(),
     financialTransId: z
       .string()
       .regex(REFERENCE, "must be a mobile operator's reference")

@@ -5,10 +5,8 @@ import { readPayment } from '../../engine/read-payment.js';
 import { updatePayment } from '../../engine/update-payment.js';
 import { onlyFor, variantError } from '../../http/validate.js';
 import { allOf, type Decision } from '../../payments/words/decision.js';
-import { MAX_TRANS_ID_LENGTH } from '../../payments/words/limits.js';
-import type { TransId } from '../../payments/words/payment-id.js';
-import { pathSegment } from '../../provider/calls.js';
 import { rejectUpdate, resolveUpdate } from '../../workflows/messages.js';
+import { transId } from '../parameters.js';
 import { authenticatedRoute } from '../route.js';
 import { paymentSchema } from '../schemas/payment.js';
 import { forceSchema } from '../schemas/review.js';
@@ -26,14 +24,6 @@ const review = z
   .describe('The number of the review that you decide on: `review.number` of the payment');
 /** The objections that the decision overrules. */
 const force = forceSchema.default(false).transform((given) => (typeof given === 'boolean' ? given : allOf(given, [])));
-const transId = z
-  .string()
-  .min(1, { error: 'must not be empty', abort: true })
-  .max(MAX_TRANS_ID_LENGTH)
-  .regex(/^(?!\.{1,2}$)/, { error: "must be a transaction's id", abort: true })
-  .refine((given) => pathSegment(given) !== undefined, "must be a transaction's id")
-  .describe("The transaction's id in the provider's records")
-  .transform((given) => given as TransId);
 
 const resolutionBody = z
   .discriminatedUnion(

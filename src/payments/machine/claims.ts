@@ -1,7 +1,7 @@
 import { isFinal } from '../words/order.js';
 import type { StatusAnswer } from '../words/outcome.js';
 import type { TransId } from '../words/payment-id.js';
-import { type Claim, isKnownTransaction, type PaymentState, transIdOf } from '../words/payment-state.js';
+import { type Claim, type Claims, isKnownTransaction, type PaymentState, transIdOf } from '../words/payment-state.js';
 import { type Ended, inquiryOf } from '../words/phase.js';
 import type { ProviderStatus, Transaction } from '../words/transaction.js';
 import { askAgain } from './deciding.js';
@@ -47,7 +47,7 @@ const MAX_UNANSWERED_PAUSE_MS = 30 * 60_000;
  */
 const LISTED_WITHIN_MS = 10 * 60_000;
 
-/** The most transactions without an answer that are remembered. */
+/** The most transactions without an answer that are remembered by their ids. */
 const MAX_UNCONFIRMED = 5;
 
 /**
@@ -313,8 +313,10 @@ function listedSoon(ended: Ended, now: number): Ended {
 
 function rememberUnconfirmed(payment: PaymentState, transId: TransId): PaymentState {
   const { claims } = payment;
-  const kept = [...claims.unconfirmed.filter((one) => one !== transId), transId].slice(-MAX_UNCONFIRMED);
-  return markPossiblyDouble({ ...payment, claims: { ...claims, unconfirmed: kept } });
+  const all = [...claims.unconfirmed.filter((one) => one !== transId), transId];
+  const kept: Claims = { ...claims, unconfirmed: all.slice(-MAX_UNCONFIRMED) };
+  // Of one that forged hints have pushed out, there is still known that there was one.
+  return markPossiblyDouble({ ...payment, claims: all.length > MAX_UNCONFIRMED ? { ...kept, isNamed: true } : kept });
 }
 
 function withOpen(payment: PaymentState, open: readonly Claim[]): PaymentState {

@@ -1,6 +1,6 @@
 import { overrules, type Rejected, type Rejection } from '../words/decision.js';
 import type { InitiationOutcome } from '../words/outcome.js';
-import type { PaymentState } from '../words/payment-state.js';
+import { namedIn, type PaymentState } from '../words/payment-state.js';
 import type { Sending, TransactionMention, Waiting } from '../words/phase.js';
 import { withPossibleDoubles } from './known-transactions.js';
 import { whyAmbiguous } from './look-ups.js';
@@ -16,15 +16,17 @@ export const FIRST_LOOK_MS = 3_000;
 /**
  * Decides when a request for money is sent, by the provider's list right before: never, if that shows the payment.
  *
- * - `unread`: also if it can't be read. It is the payment's first try.
+ * - `unread`: also if it can't be read. It is the payment's first try, and no hint names a transaction of it, which an
+ *   earlier workflow may have made.
  * - `refused`: only if it shows nothing, or the provider refuses to list the payment. An operator insists on a resend.
  * - `absent`: only if it shows nothing.
  */
 export type SentIf = 'unread' | 'refused' | 'absent';
 
-export function sentIf({ phase, resolved }: PaymentState): SentIf {
+export function sentIf(payment: PaymentState): SentIf {
+  const { phase, resolved } = payment;
   if (phase.kind !== 'sending') return 'absent';
-  if (phase.cause === 'order' && phase.unsent === undefined) return 'unread';
+  if (phase.cause === 'order' && phase.unsent === undefined && namedIn(payment).length === 0) return 'unread';
   const isInsisted = phase.cause === 'operator' && resolved !== undefined && overrules(resolved.force, 'no_answer');
   return isInsisted ? 'refused' : 'absent';
 }

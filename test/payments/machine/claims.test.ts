@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { CLAIM_PAUSE_MS } from '../../../src/payments/machine/claims.js';
+import { namedIn } from '../../../src/payments/words/payment-state.js';
+import { UNNAMED } from '../../../src/payments/words/phase.js';
 import { directOrder, HOUR, linkOrder, MINUTE, payoutOrder, transactionOf, transId } from '../../support/orders.js';
 import {
   absent,
@@ -218,6 +220,21 @@ describe('reports', () => {
       for (let checks = 1; checks <= 3; checks++) payment.listed(transactionOf(payoutOrder, { status: 'SUCCESSFUL' }));
     }
     expect(payment.payment.claims.unconfirmed).toEqual(['X2', 'X3', 'X4', 'X5', 'X6']);
+  });
+
+  it('still count as one that is not known by its id when later ones have pushed them out', () => {
+    const payment = absent(payoutOrder);
+    for (const name of ['T2', 'X1', 'X2', 'X3', 'X4', 'X5']) {
+      payment.hint(name);
+      while (payment.payment.claims.open.length > 0) {
+        const { wants } = payment;
+        if (wants.kind === 'wait') payment.at(wants.until ?? 0);
+        else if (wants.kind === 'askStatus') payment.answered(SILENT);
+        else payment.listed();
+      }
+    }
+    expect(payment.payment.claims.unconfirmed).toEqual(['X1', 'X2', 'X3', 'X4', 'X5']);
+    expect(namedIn(payment.payment)).toContain(UNNAMED);
   });
 
   it('wait for as long as the provider asks', () => {

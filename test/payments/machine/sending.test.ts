@@ -253,6 +253,12 @@ describe('a payment that waits, and of which a notification says that it has a t
     },
   );
 
+  it('is not sent without the list, even at first, when a hint has named a transaction', () => {
+    const payment = opened(payoutOrder);
+    expect(sentIf(payment.payment)).toBe('unread');
+    expect(sentIf(payment.hint('T1').payment)).toBe('absent');
+  });
+
   it.each(tell)('is followed when the list shows it (%s)', (_, told) => {
     const payment = told(opened(directOrder).sent(NOT_SENT)).listed(transactionOf(directOrder));
     expect(payment.phase('following').transId).toBe('T1');
