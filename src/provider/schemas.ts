@@ -17,7 +17,7 @@ import { readEmail } from './contact.js';
  * answers with them, so that the two always agree.
  */
 
-/** The provider's limits, for the sandbox, which may import only this file of the product. */
+/** The provider's limits, for the sandbox, which may import only this file and contact.ts of the product. */
 export const providerLimits = {
   minimumAmount: MINIMUM_AMOUNT,
   linkLifetimeMs: PROVIDER_LINK_LIFETIME_MS,
@@ -52,14 +52,19 @@ const webAddressSchema = z
   .pipe(z.url({ protocol: /^https?$/ }));
 const transIdSchema = z.preprocess(asText, z.string().min(1).max(MAX_TRANS_ID_LENGTH));
 
-/** Body of `POST /initiate-pay`. */
-export const initiatePaySchema = z.object({
-  amount: amountSchema,
+/** Optional fields of every request. */
+const requestFields = {
   email: emailSchema.optional(),
-  redirectUrl: webAddressSchema.optional(),
   userId: identifierSchema.optional(),
   externalId: identifierSchema.optional(),
   message: z.string().optional(),
+};
+
+/** Body of `POST /initiate-pay`. */
+export const initiatePaySchema = z.object({
+  amount: amountSchema,
+  redirectUrl: webAddressSchema.optional(),
+  ...requestFields,
 });
 export type InitiatePayRequest = z.infer<typeof initiatePaySchema>;
 
@@ -69,10 +74,7 @@ export const directPaySchema = z.object({
   phone: z.string().min(1),
   medium: phoneMediumSchema.optional(),
   name: z.string().optional(),
-  email: emailSchema.optional(),
-  userId: identifierSchema.optional(),
-  externalId: identifierSchema.optional(),
-  message: z.string().optional(),
+  ...requestFields,
 });
 export type DirectPayRequest = z.infer<typeof directPaySchema>;
 
@@ -85,10 +87,7 @@ export const payoutSchema = z
     phone: z.string().min(1).optional(),
     medium: mediumSchema.optional(),
     name: z.string().optional(),
-    email: emailSchema.optional(),
-    userId: identifierSchema.optional(),
-    externalId: identifierSchema.optional(),
-    message: z.string().optional(),
+    ...requestFields,
   })
   .superRefine((request, context) => {
     if (request.medium === 'platform' && request.email === undefined) {

@@ -75,10 +75,7 @@ export function activityCalls(terms: PaymentTerms) {
     send: (activities: MoneyActivities) => Promise<InitiationOutcome>,
   ) => initiation(sendMoney(startToCloseTimeout + firstLook(when, terms), summary, send), () => mayHaveBeenSent(order));
 
-  /**
-   * The machine has nothing else expired. If it did, the workflow task would fail and be tried again, and nothing be
-   * lost.
-   */
+  /** Only links expire. Otherwise it throws: the task fails and is retried. */
   const expiring = ({ kind }: PaymentOrder): LocalActivities => {
     if (kind !== 'link') throw new Error('only a payment link can be expired');
     return question('Expire the link');

@@ -13,12 +13,15 @@ import type { Read, Reader } from './schemas.js';
 
 /*
  * Every message that a workflow takes, and every input that it begins with, comes through here: whoever reaches
- * Temporal can send anything under any name. What isn't what Sanaga sends changes nothing, and never fails a workflow
- * task, which would be tried again for ever.
+ * Temporal can send anything under any name. Unknown messages change nothing, and never fail a workflow task, which
+ * would be tried again for ever.
  */
 
-/** The type of the ApplicationFailure that a message or an input is refused with that isn't what Sanaga sends. */
+/** The type of the ApplicationFailure that refuses an unknown message or input. */
 const UNREADABLE = 'Unreadable';
+
+/** Events of history after which a new run takes over, well below the 2,000 that a run may have. */
+const HISTORY_LIMIT = 1_500;
 
 /** Takes a signal. One that can't be read is dropped, and logged: nobody waits for an answer. */
 export function onSignal<Value>(
@@ -78,6 +81,12 @@ export function wrongInput(problem: string): Error {
   if (isContinued()) return new Error(`what the run before has left can't be read: ${problem}`);
   log.warn("a workflow was started by hand with an input that it can't take, and ends", { problem });
   return unreadable(problem);
+}
+
+/** Reports whether the history is so long that a new run should take over. */
+export function isHistoryLong(): boolean {
+  const { historyLength, continueAsNewSuggested } = workflowInfo();
+  return historyLength >= HISTORY_LIMIT || continueAsNewSuggested;
 }
 
 /** Reports whether a run goes on with another's work. */

@@ -24,7 +24,7 @@ import type { InitiationOutcome } from '../payments/words/outcome.js';
 import { isFinalPayment, type PaymentState, rejectionOf, transIdOf } from '../payments/words/payment-state.js';
 import { isoTime } from '../payments/words/time.js';
 import { type ActivityCalls, activityCalls } from './activity-calls.js';
-import { type Argument, onQuery, onSignal, onUpdate } from './handlers.js';
+import { type Argument, isHistoryLong, onQuery, onSignal, onUpdate } from './handlers.js';
 import {
   type EndedPayment,
   expireUpdate,
@@ -61,9 +61,6 @@ import {
   resolution,
 } from './schemas.js';
 import { merchantOf, showBeginning, showChange, showGivenUp } from './show-payment.js';
-
-/** Events of history after which a new run takes over, well below the 2,000 that a run may have. */
-const HISTORY_LIMIT = 1_500;
 
 /** Characters of the words beside a timer: with the encryption they stay below the 400 bytes that Temporal takes. */
 const MAX_SUMMARY_LENGTH = 100;
@@ -126,7 +123,7 @@ class Interpreter {
         this.payment = await this.looks.answer(this.payment);
         todo = this.take({ kind: 'time' });
       } else if (todo.kind === 'wait') {
-        await (this.isLong && this.payment.delivering === undefined ? this.handOver() : this.wait(todo));
+        await (isHistoryLong() && this.payment.delivering === undefined ? this.handOver() : this.wait(todo));
         if (this.inbox.length === 0) todo = this.take({ kind: 'time' });
       } else if (todo.kind === 'end') {
         // Yield once even if nothing is to do: the message that reopened the payment arrives in that turn.
@@ -210,7 +207,7 @@ class Interpreter {
     if (pause !== undefined && pause <= 0) return;
     if (this.timer?.until !== until || this.timer?.isOver) this.setTimer(until, summary);
     const mayHandOver = this.payment.delivering === undefined;
-    await condition(() => this.isCalled || this.timer?.isOver === true || (mayHandOver && this.isLong));
+    await condition(() => this.isCalled || this.timer?.isOver === true || (mayHandOver && isHistoryLong()));
   }
 
   private setTimer(until: number | undefined, summary: string): void {
@@ -228,12 +225,6 @@ class Interpreter {
         },
         () => undefined,
       );
-  }
-
-  /** Whether the history is so long that a new run should take over. */
-  private get isLong(): boolean {
-    const { historyLength, continueAsNewSuggested } = workflowInfo();
-    return historyLength >= HISTORY_LIMIT || continueAsNewSuggested;
   }
 
   /**

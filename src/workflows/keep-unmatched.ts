@@ -1,5 +1,5 @@
-import { CancellationScope, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
-import { onQuery, onSignal, readInput } from './handlers.js';
+import { CancellationScope, condition, continueAsNew } from '@temporalio/workflow';
+import { isHistoryLong, onQuery, onSignal, readInput } from './handlers.js';
 import {
   matchedSignal,
   type UnmatchedInput,
@@ -14,9 +14,6 @@ const KEPT = 200;
 
 /** Unreadable ones among them, at most: these push out no other. */
 const KEPT_UNREAD = 50;
-
-/** Events of history after which a new run takes over. */
-const HISTORY_LIMIT = 1_500;
 
 /**
  * Keeps the provider's latest notifications that match no payment, for an operator to read. They may come from a
@@ -36,7 +33,7 @@ async function keep(given: unknown): Promise<void> {
     latest = latest.filter((kept) => kept.at !== at || kept.transId !== transId || kept.externalId !== externalId);
   });
   onQuery(unmatchedQuery, () => latest);
-  await condition(() => workflowInfo().historyLength >= HISTORY_LIMIT || workflowInfo().continueAsNewSuggested);
+  await condition(isHistoryLong);
   await continueAsNew<typeof keepUnmatched>({ v: 1, kept: latest });
 }
 

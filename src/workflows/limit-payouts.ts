@@ -7,7 +7,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { countPayouts, NO_PAYOUTS } from '../payments/machine/counted-payouts.js';
-import { onUpdate, readInput, wrongInput } from './handlers.js';
+import { isHistoryLong, onUpdate, readInput, wrongInput } from './handlers.js';
 import {
   countPayoutsUpdate,
   type PayoutCount,
@@ -16,9 +16,6 @@ import {
   payoutLimitWorkflowId,
 } from './messages.js';
 import { payoutLimitInput, payoutsToCount } from './schemas.js';
-
-/** Events of history after which a new run takes over. */
-const HISTORY_LIMIT = 1_500;
 
 /** Asked until it answers: without the count so far, nothing is paid. */
 const { orderedPayouts } = proxyLocalActivities<PayoutLimitSteps>({
@@ -51,8 +48,7 @@ async function count(given: unknown): Promise<void> {
   });
   counted ??= await orderedPayouts(merchant, day);
 
-  const isLong = () => workflowInfo().historyLength >= HISTORY_LIMIT || workflowInfo().continueAsNewSuggested;
-  const isOver = !(await condition(isLong, Math.max(1, until - Date.now())));
+  const isOver = !(await condition(isHistoryLong, Math.max(1, until - Date.now())));
   await condition(allHandlersFinished);
   if (!isOver) await continueAsNew<typeof limitPayouts>({ ...input, carried: counted });
 }

@@ -61,7 +61,7 @@ function objectionToExpiry(payment: PaymentState, now: number): Refusal | undefi
   if (phase.kind === 'sending' || phase.kind === 'searching') {
     return { type: 'NotInitiated', words: 'the provider has not made the link yet' };
   }
-  if (closable(phase) === undefined)
+  if (askedAbout(phase) === undefined)
     return { type: 'NotExpirable', words: 'the payment is under review, and a person has to decide it' };
   const of = polledTransaction(phase);
   return of !== undefined && mayBePaid(payment, of.transId, now)
@@ -79,7 +79,7 @@ export function onRequest(payment: PaymentState, event: RequestEvent, now: numbe
     case 'expire':
       return onExpireRequest(payment, event, now);
     case 'refresh':
-      return isFollowed(payment.phase)
+      return askedAbout(payment.phase) !== undefined
         ? answerLater(askSoon(payment, now), event.request, 'poll')
         : done(askSoon(payment, now), event.request);
     case 'decide':
@@ -109,7 +109,7 @@ function onExpireRequest(
   if (payment.phase.kind === 'waiting') {
     return mayHaveBeenSent ? refuse(payment, request, NOT_KNOWN) : done(withdraw(payment, now), request);
   }
-  const of = closable(payment.phase);
+  const of = askedAbout(payment.phase);
   if (of === undefined) return done(payment, request);
   const expiresAt = Math.min(payment.facts.expiresAt ?? now, now);
   const ending = { ...payment, facts: { ...payment.facts, expiresAt } };
@@ -123,8 +123,11 @@ function isToBeSent(phase: Phase): phase is Sending | Waiting {
   return phase.kind === 'waiting' || phase.kind === 'sending';
 }
 
-/** Finds the transaction that a link can be expired by, where nothing stands in the way. */
-function closable(phase: Phase): Following | undefined {
+/**
+ * Finds the transaction that the provider is going to be asked about without anybody's decision. A link can be expired
+ * by it.
+ */
+function askedAbout(phase: Phase): Following | undefined {
   return followedBy(activeInquiry(phase));
 }
 
@@ -134,16 +137,11 @@ function answerLater(payment: PaymentState, request: number, what: PendingReques
     : done(payment, request);
 }
 
-/** Reports whether the provider is going to be asked about the payment's transaction, without anybody's decision. */
-function isFollowed(phase: Phase): boolean {
-  return followedBy(activeInquiry(phase)) !== undefined;
-}
-
 export function isReleased(pending: PendingRequest, { phase }: PaymentState, event: PaymentEvent): boolean {
   if (event.kind === 'handOver') return true;
   switch (pending.for) {
     case 'poll':
-      if (!isFollowed(phase) || event.kind === 'listed') return true;
+      if (askedAbout(phase) === undefined || event.kind === 'listed') return true;
       return event.kind === 'status' && !event.isClaim && activeInquiry(phase)?.kind !== 'verifying';
     case 'closing':
       return activeInquiry(phase)?.kind !== 'closing' && activeInquiry(phase)?.kind !== 'verifying';
