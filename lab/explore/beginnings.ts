@@ -167,7 +167,7 @@ class Story {
     this.#left.notifications--;
     const { links } = this.#processes[process] ?? {};
     void links?.untilOpened(ID).then(() => {
-      const made = links.takeForFirstHint(ID) ?? (this.#payment === undefined ? links.recall(ID) : undefined);
+      const made = links.takeForFirstHint(ID) ?? (this.#payment === undefined ? links.find(ID) : undefined);
       if (made !== undefined && !this.mutant.wakesNothing) this.#payment ??= made;
       // Without either, it is kept for a person.
       if (made !== undefined && this.#payment === undefined) this.broken.add('heard');

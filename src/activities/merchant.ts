@@ -61,7 +61,7 @@ interface NotifierOptions {
   readonly onFault?: ((error: unknown, merchant: string | undefined) => void) | undefined;
 }
 
-/** The types that the endpoint takes; all of them by default. */
+/** Delivers notifications to merchants. */
 export interface MerchantNotifier {
   readonly notifyMerchant: (notification: MerchantNotification) => Promise<TryOutcome>;
 }

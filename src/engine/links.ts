@@ -148,7 +148,7 @@ export class Links<Made> {
     return await this.#inTurn(id, async () => {
       const found = operations.isUnique ? undefined : await operations.find();
       if (found !== undefined) return { kind: 'found', found };
-      const before = this.#recall(id);
+      const before = this.#find(id);
       const made = before?.made ?? (await operations.ask());
       if (!operations.isLink(made)) return { kind: 'noLink', made };
       const kept = before ?? this.#keep(id, made);
@@ -170,16 +170,16 @@ export class Links<Made> {
   }
 
   /** Returns the link that this process made within the last hour. */
-  recall(id: PaymentId): Made | undefined {
-    return this.#recall(id)?.made;
+  find(id: PaymentId): Made | undefined {
+    return this.#find(id)?.made;
   }
 
   /**
-   * Returns the link as {@link recall} does, for the first hint alone: after that, the payment has begun, and may even
+   * Returns the link as {@link find} does, for the first hint alone: after that, the payment has begun, and may even
    * have ended.
    */
   takeForFirstHint(id: PaymentId): Made | undefined {
-    const kept = this.#recall(id);
+    const kept = this.#find(id);
     if (kept === undefined || kept.hasHint) return undefined;
     kept.hasHint = true;
     return kept.made;
@@ -253,7 +253,7 @@ export class Links<Made> {
     return kept;
   }
 
-  #recall(id: PaymentId): KeptLink<Made> | undefined {
+  #find(id: PaymentId): KeptLink<Made> | undefined {
     const kept = this.#kept.get(id);
     if (kept === undefined || Date.now() - kept.at < REMEMBERED_MS) return kept;
     this.#kept.delete(id);

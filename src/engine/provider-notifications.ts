@@ -133,7 +133,7 @@ async function deliverToEnded(context: HintContext, id: PaymentId, hint: Hint): 
  * its link.
  */
 async function restartLost(context: HintContext, id: PaymentId, hint: Hint): Promise<HintDelivery | undefined> {
-  const made = context.madeLinks.recall(id);
+  const made = context.madeLinks.find(id);
   if (made === undefined) return 'unknown';
   try {
     await callTemporal(context.client, () => startWithHint(context, made.start, hint));

@@ -240,7 +240,7 @@ async function tryToStart(
   context: StartContext,
   request: StartRequest,
   requestId: string,
-  begin?: Beginning,
+  begin?: LinkStart,
 ): Promise<StartResult | undefined> {
   try {
     const answer = await initiate(context, request, requestId, begin);
@@ -257,7 +257,7 @@ async function tryToStart(
 }
 
 /** A payment that begins with the result of its link's request, and the rest of the time for its response. */
-interface Beginning {
+interface LinkStart {
   readonly start: WorkflowStart;
   readonly withinMs: number;
 }
@@ -266,7 +266,7 @@ function initiate(
   { client, taskQueue, terms, answerWithinMs, shutdown }: StartContext,
   { order, merchant, fingerprint }: StartRequest,
   requestId: string,
-  begin?: Beginning,
+  begin?: LinkStart,
 ): Promise<WaitResult<InitiationReply>> {
   const input = { v: 1, order, terms, fingerprint, requestId } as const;
   const { start, withinMs } = begin ?? {
@@ -304,7 +304,7 @@ async function readUndecided(
   context: StartContext,
   request: StartRequest,
   requestId: string,
-  begin?: Beginning,
+  begin?: LinkStart,
 ): Promise<StartResult> {
   const found = await findRepeated(context, request);
   if (found === undefined) {
@@ -327,7 +327,7 @@ function resultAtStart(
   { order }: StartRequest,
   terms: PaymentTerms,
   createdAt: number,
-  begin: Beginning | undefined,
+  begin: LinkStart | undefined,
 ): StartResult {
   const state = begin?.start.payment ?? openPayment(order, terms, createdAt);
   return toResult(

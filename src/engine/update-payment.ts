@@ -65,7 +65,7 @@ export async function updatePayment(
 ): Promise<UpdateResult> {
   // Read first, because a payment that carries out an update may not answer until it is done.
   const before = await readPayment(context, found);
-  // A final payment may run on until its merchant is notified, but does nothing else.
+  // A final payment may still be notified, or checked for a day, and takes no other request.
   if (found.kind === 'recorded' || !found.running || before.payment.final) {
     return { kind: 'ended', result: before };
   }

@@ -88,7 +88,7 @@ export interface Totals {
 
 export interface Sum {
   readonly count: number;
-  /** Sum of the amounts moved by SUCCESSFUL payments, in XAF. */
+  /** In XAF. SUCCESSFUL: amounts moved. Otherwise: amounts ordered. */
   readonly amount: number;
 }
 

@@ -7,7 +7,7 @@ import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/commo
  * This file is imported by workflow code, so it may import nothing but `@temporalio/common`.
  */
 export const paymentSearchAttributes = {
-  /** The name of the API key that created the payment: merchants list only their own. */
+  /** The merchant's name: merchants list only their own payments. */
   merchant: defineSearchAttributeKey('Merchant', SearchAttributeType.KEYWORD),
   status: defineSearchAttributeKey('PaymentStatus', SearchAttributeType.KEYWORD),
   /** `true` when the status is final: a link's FAILED may not be. Absent until it first is. */

@@ -168,14 +168,14 @@ describe('the links that a process has made', () => {
     jest.useFakeTimers({ now: 0 });
     const links = new Links<number>();
     await links.open(id, new World());
-    expect([links.takeForFirstHint(id), links.takeForFirstHint(id), links.recall(id)]).toEqual([1, undefined, 1]);
+    expect([links.takeForFirstHint(id), links.takeForFirstHint(id), links.find(id)]).toEqual([1, undefined, 1]);
     jest.setSystemTime(HOUR);
-    expect(links.recall(id)).toBeUndefined();
+    expect(links.find(id)).toBeUndefined();
   });
 
   it('are forgotten when there are too many, the first one first', async () => {
     const links = new Links<number>();
     for (let number = 0; number <= 5_000; number++) await links.open(paymentId(`col_${number}`), new World());
-    expect([links.recall(paymentId('col_0')), links.recall(paymentId('col_1'))]).toEqual([undefined, 1]);
+    expect([links.find(paymentId('col_0')), links.find(paymentId('col_1'))]).toEqual([undefined, 1]);
   });
 });

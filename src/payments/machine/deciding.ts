@@ -250,7 +250,7 @@ function failUnlisted(
     : refuseDecision(payment, deciding, overrulable(words, resolution, 'no_answer'));
 }
 
-/** Fails the payment, unless something can move money. Of that, links which nobody has paid are expired first. */
+/** Fails the payment, unless something can move money. Unpaid links are expired first. */
 function failUnlessListed(
   payment: PaymentState,
   deciding: Deciding,

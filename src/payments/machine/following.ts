@@ -132,7 +132,7 @@ function withStatus(payment: PaymentState, status: ProviderStatus): PaymentState
   if (of === undefined || status === 'CREATED' || status === 'SUCCESSFUL' || status === 'EXPIRED') {
     return payment;
   }
-  // So is one that a link isn't paid, which was.
+  // Nor does an old 'unpaid' replace 'paid'.
   if (hasBeenPaid(payment, of.transId)) return payment;
   return followedAs(payment, { ...of, status });
 }

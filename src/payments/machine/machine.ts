@@ -38,8 +38,8 @@ export interface Step {
 }
 
 /**
- * Takes an event: returns the payment after it, and what to do next. It is pure and total: every event has a meaning in
- * every phase. `now` is in ms since the epoch.
+ * Takes an event: returns the payment after it, and what to do next. It is pure. `now` is in ms since the epoch. Every
+ * event has a meaning in every phase, but for an answer that wasn't asked for: that throws.
  *
  * The caller does that one thing, and passes its answer in before any other event, so that nothing can end or decide a
  * payment while its request is in flight.

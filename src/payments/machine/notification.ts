@@ -74,7 +74,7 @@ const SPREAD = 0.2;
  * Returns the delivery after one more try. A failed one is tried again with growing pauses, and not before the merchant
  * asks for it; the last time when its three days are just over.
  *
- * @param payment its id tells its pauses from those of others
+ * @param payment its id seeds the jitter
  */
 export function afterTry(due: Due, outcome: DeliveryOutcome, payment: PaymentId, now: number): Delivery {
   if (outcome.kind === 'notSent') return { ...due, at: now };

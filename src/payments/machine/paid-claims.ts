@@ -1,5 +1,5 @@
 import type { TransId } from '../words/payment-id.js';
-import { isKnownTransaction, type PaidClaim, type PaymentState } from '../words/payment-state.js';
+import { isKnownTransaction, type PaidHint, type PaymentState } from '../words/payment-state.js';
 import { MINUTE_MS } from '../words/time.js';
 
 /**
@@ -26,7 +26,7 @@ export function withPaidClaim(payment: PaymentState, transId: TransId, now: numb
   const kept = (claims.paid ?? []).filter((one) => one !== before);
   const unknown = kept.filter((one) => !isKnownTransaction(payment, one.transId));
   // One that the provider has said nothing of yet is the last to make room.
-  const isUnasked = (one: PaidClaim) =>
+  const isUnasked = (one: PaidHint) =>
     claims.open.some((claim) => claim.transId === one.transId && claim.unknown === 0);
   const least = unknown.find((one) => !isUnasked(one)) ?? unknown[0];
   const others = unknown.length < MAX_UNKNOWN ? kept : kept.filter((one) => one !== least);

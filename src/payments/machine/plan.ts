@@ -25,7 +25,8 @@ export type Todo =
   /** `isUnissued`: the link was made and given to nobody, as far as the payment knows. */
   | { readonly kind: 'expire'; readonly transId: TransId; readonly isUnissued?: true }
   /**
-   * Asks Temporal whether the workflow may have been reset, before a payment ends of which this run has given no link.
+   * Asks Temporal whether the workflow may have been reset, before a payment ends without this run having issued a
+   * link.
    */
   | { readonly kind: 'checkReset' }
   /** Begins a try to notify the merchant, in parallel to everything else. Its outcome comes as `delivered`. */

@@ -5,13 +5,13 @@ import type { TransId } from '../words/payment-id.js';
 
 /** Pace at which a transaction's status is followed. */
 export interface Polling {
-  /** Answered look-ups since the transaction began, or since the last hint. */
+  /** Answered status questions since the transaction began, or since the last hint. */
   readonly asked: number;
-  /** Look-ups in a row that got no answer. */
+  /** Status questions in a row that got no answer. */
   readonly unanswered: number;
   /** ms since the epoch: when to ask next, if the budget allows it then. */
   readonly nextAt: number;
-  /** A hint came in, and no look-up since has been answered. */
+  /** A hint came in, and no status question since has been answered. */
   readonly hinted: boolean;
 }
 
@@ -30,9 +30,10 @@ export function backoff(firstMs: number, times: number, maxMs: number): number {
 }
 
 /**
- * Returns the pause before a look-up, in ms: POLL_FIRST before the first two, then doubled each time, at most POLL_MAX.
+ * Returns the pause before a status question, in ms: POLL_FIRST before the first two, then doubled each time, at most
+ * POLL_MAX.
  *
- * @param asked look-ups that were answered before the last one
+ * @param asked status questions that were answered before the last one
  */
 export function pollDelay(asked: number, terms: Pick<PaymentTerms, 'pollFirstMs' | 'pollMaxMs'>): number {
   return backoff(Math.min(terms.pollFirstMs, terms.pollMaxMs), asked, terms.pollMaxMs);

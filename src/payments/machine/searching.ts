@@ -34,9 +34,9 @@ export function onListed(payment: PaymentState, searching: Searching, answer: Li
   switch (verdict.kind) {
     case 'adopt':
       return adopt(payment, verdict.transaction, now);
-    case 'clear':
+    case 'expireUnissued':
       // The list may leave them out from now on, or show them as they were.
-      return clear(withTransactions(payment, verdict.transactions), searched, verdict.unissued, verdict.next);
+      return expireUnissued(withTransactions(payment, verdict.transactions), searched, verdict.unissued, verdict.next);
     case 'send':
       return aboutToSend(payment, 'policy', searched.ambiguity);
     case 'end':
@@ -88,7 +88,7 @@ export function onUnissuedExpired(
     // This answer shows no transaction. An old one may show it as it was.
     const known =
       answer.kind === 'alreadyExpired' ? withTransactions(payment, [{ transId, status: 'EXPIRED' }]) : payment;
-    return clear(known, searching, unissued, clearing.next);
+    return expireUnissued(known, searching, unissued, clearing.next);
   }
   const why = `the provider doesn't expire ${transId}, which was made for this payment`;
   return now < searching.ambiguity.since + UNREAD_MS || payment.phase.kind === 'review'
@@ -97,7 +97,7 @@ export function onUnissuedExpired(
 }
 
 /**
- * Ends a payment of which no link could be made, unless an earlier run may have given the merchant one: that is looked
+ * Ends a payment for which no link could be made, unless an earlier run may have given the merchant one: that is looked
  * for, for a grace period of its own, and then a person is asked.
  */
 export function onResetChecked(
@@ -113,8 +113,8 @@ export function onResetChecked(
 }
 
 /**
- * Ends a payment of which no transaction is known, unless a hint says that there is one: then it is looked for
- * first, and if that comes to nothing, a person is asked. Of a link, an earlier run has been given it.
+ * Ends a payment for which no transaction is known, unless a hint says that there is one: then it is looked for
+ * first, and if that comes to nothing, a person is asked. For a link, an earlier run may have issued one.
  */
 export function endUnlessNamed(payment: PaymentState, outcome: Failed, now: number): PaymentState {
   const [named] = namedIn(payment);
@@ -125,7 +125,7 @@ export function endUnlessNamed(payment: PaymentState, outcome: Failed, now: numb
     : endIfAbsent(payment, outcome, reason, now);
 }
 
-/** Ends a payment of which no transaction is known, once the list has had the time to show one. */
+/** Ends a payment for which no transaction is known, once the list has had the time to show one. */
 export function endIfAbsent(payment: PaymentState, outcome: Failed, reason: string, now: number): PaymentState {
   const ambiguity: Ambiguity = { reason, since: now, otherwise: outcome };
   return inPhase(markPossiblyDouble(payment), {
@@ -144,7 +144,7 @@ export function searchAfterReset(payment: PaymentState, before: string, now: num
   return withInquiry(withEarlierRun(payment, ambiguity), { kind: 'searching', ambiguity, lookUps: 0, nextAt });
 }
 
-function clear(
+function expireUnissued(
   payment: PaymentState,
   searching: Searching,
   unissued: readonly TransId[],

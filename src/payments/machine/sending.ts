@@ -8,7 +8,7 @@ import { ownAmong } from './matching.js';
 import { NOT_UNDER_REVIEW, type Refusal, resolutionRefused } from './replies.js';
 import { endIfAbsent, endUnlessNamed } from './searching.js';
 import { askSoon, inPhase, toFollowing, toSearching } from './transitions.js';
-import { countSend, NOT_KNOWN, onUnsent, recall, searchUnderReview, withoutDecision } from './waiting.js';
+import { callOff, countSend, NOT_KNOWN, onUnsent, searchUnderReview, withoutDecision } from './waiting.js';
 
 /** Time limit for the provider's list, in ms. After it, a payment's first request is sent without the list. */
 export const FIRST_LOOK_MS = 3_000;
@@ -99,7 +99,7 @@ export function onHintBeforeSending(
   named: TransactionMention,
   now: number,
 ): PaymentState {
-  return askSoon(recall(payment, sending, named, now), now);
+  return askSoon(callOff(payment, sending, named, now), now);
 }
 
 /** Objects to taking back that a payment is sent once more, while that waits or is just about to happen. */

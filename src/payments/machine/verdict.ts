@@ -14,7 +14,7 @@ type Verdict =
   | { readonly kind: 'adopt'; readonly transaction: Transaction }
   /** Expire the links that were created but given to nobody; then send once more, or fail. */
   | {
-      readonly kind: 'clear';
+      readonly kind: 'expireUnissued';
       readonly unissued: readonly TransId[];
       readonly next: 'send' | 'fail';
       readonly transactions: readonly Transaction[];
@@ -140,7 +140,7 @@ function judgeLink(
   }
   const unissued = usable.map(({ transId }) => transId);
   if (unissued.some((transId) => mayBePaid(payment, transId, now))) return { kind: 'lookAgain', transactions: usable };
-  return { kind: 'clear', unissued, next: isGraceOver ? 'fail' : 'send', transactions: own };
+  return { kind: 'expireUnissued', unissued, next: isGraceOver ? 'fail' : 'send', transactions: own };
 }
 
 /**

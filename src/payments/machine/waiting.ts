@@ -51,7 +51,7 @@ export function onUnsent(
     begunAt: before?.begunAt ?? now,
     since: isSameKind ? before.since : now,
   };
-  // A throttled request is looked up first. Of money, the list has to have had the time to show it.
+  // A throttled request is looked up first. For money, wait until the list should show it.
   const listedAfter = hold === 'throttled' && payment.order.kind !== 'link' ? LISTED_AFTER_MS : 0;
   const until = now + Math.max(sendAgainDelay(unsent, retryAfterMs), listedAfter);
   const waiting: Waiting = { kind: 'waiting', cause, ambiguity, unsent, until };
@@ -155,7 +155,7 @@ export function onHintWhileWaiting(payment: PaymentState, waiting: Waiting, now:
 }
 
 /** Takes back that the payment is sent once more, unless it is a link, whose address nobody has, or the first try. */
-export function recall(
+export function callOff(
   payment: PaymentState,
   { cause, ambiguity, unsent }: Pick<Sending, 'cause' | 'ambiguity' | 'unsent'>,
   named: TransactionMention,
@@ -222,8 +222,8 @@ export function onListedWhileWaiting(
       return adopt(found, finding.transaction, now);
     case 'absent': {
       const [named] = namedIn(payment);
-      const recalled = named === undefined ? payment : recall(payment, waiting, named, now);
-      if (recalled !== payment) return recalled;
+      const calledOff = named === undefined ? payment : callOff(payment, waiting, named, now);
+      if (calledOff !== payment) return calledOff;
       return isOver ? giveUp(payment, waiting, now) : sendAgain(payment, waiting);
     }
     case 'mismatch':

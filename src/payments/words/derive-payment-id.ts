@@ -8,7 +8,7 @@ const ID_BYTES = 16;
  * Derives the payment id from a merchant's Idempotency-Key, so that a repeated request finds the payment that the first
  * one started. Lengths are prefixed, so that no two pairs of merchant and key run together.
  *
- * @param merchant name of the API key that asks, so that two merchants' equal keys never meet
+ * @param merchant the merchant's name, so that two merchants' equal keys never meet
  */
 export function derivePaymentId(kind: PaymentKind, merchant: string, idempotencyKey: string): PaymentId {
   const digest = createHash('sha256').update(`${merchant.length}:${merchant}:${idempotencyKey}`).digest();

@@ -28,10 +28,10 @@ interface Amounts {
 /** Lifetime of a payment link, in ms: 24 hours from its creation. */
 export const PROVIDER_LINK_LIFETIME_MS = DAY_MS;
 
-/** Status look-ups that the provider answers for one transaction within {@link STATUS_WINDOW_MS}. */
+/** Status questions that the provider answers for one transaction within {@link STATUS_WINDOW_MS}. */
 export const STATUS_CALLS_PER_WINDOW = 6;
 
-/** The width of the provider's window for status look-ups, in ms: one minute. */
+/** The width of the provider's window for status questions, in ms: one minute. */
 export const STATUS_WINDOW_MS = 60 * 1000;
 
 /** Pattern of `userId` and `externalId` at the provider; payment ids match it, too. */

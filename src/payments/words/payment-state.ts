@@ -91,11 +91,11 @@ export interface Claims {
    */
   readonly isNamed?: true | undefined;
   /** Hints that called a transaction SUCCESSFUL before the provider did. */
-  readonly paid?: readonly PaidClaim[] | undefined;
+  readonly paid?: readonly PaidHint[] | undefined;
 }
 
 /** A hint that has called a transaction SUCCESSFUL. */
-export interface PaidClaim {
+export interface PaidHint {
   readonly transId: TransId;
   /** Time of the hint, in ms since the epoch. Another counts once this one can't be confirmed any more. */
   readonly at: number;

@@ -22,7 +22,7 @@ export interface Ambiguity {
   readonly unsent?: Unsent | undefined;
 }
 
-/** Attempts that sent nothing. */
+/** Attempts that sent nothing, or that the provider throttled. */
 export interface Unsent {
   readonly tries: number;
   readonly reason: string;
@@ -56,7 +56,7 @@ export interface Sending {
   readonly unsent?: Unsent | undefined;
 }
 
-/** Nothing was sent yet; it is tried again. */
+/** Waits to be sent (again). With `ambiguity` or `wasThrottled`, an earlier request may have been taken. */
 export interface Waiting {
   readonly kind: 'waiting';
   readonly cause: SendCause;

@@ -1113,7 +1113,7 @@ export const MUTANTS: readonly Mutant[] = [
     rule: 'a payment is not FAILED because the list does not show it',
     find: 'const claim = named.length',
     replace:
-      "      if (isGraceOver) return { kind: 'clear', unissued: [], next: 'fail', transactions: [] };\n      const claim = named.length",
+      "      if (isGraceOver) return { kind: 'expireUnissued', unissued: [], next: 'fail', transactions: [] };\n      const claim = named.length",
     setting: inDoubt,
     breaks: 'failedTruth',
     story: [/which the list shows late/, /list: nothing/, /about a reset: there was none: FAILED, final/],

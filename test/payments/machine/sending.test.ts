@@ -620,7 +620,7 @@ describe('sending once more', () => {
     expect(payment.todo).toMatchObject({ kind: 'askStatus', transId: 'T9', isClaim: true });
   });
 
-  it('is recalled by a notification that comes just before it, and names a transaction for the first time', () => {
+  it('is called off by a notification that comes just before it, and names a transaction for the first time', () => {
     const payment = resent();
     expect(payment.todo).toEqual({ kind: 'send', cause: 'operator' });
     payment.hint('T9');
@@ -628,7 +628,7 @@ describe('sending once more', () => {
     expect(payment.listed(own).phase('following')).toMatchObject({ transId: own.transId });
   });
 
-  it('is recalled when the policy has it sent, too, and left to a person', () => {
+  it('is called off when the policy has it sent, too, and left to a person', () => {
     const payment = ambiguous(payoutOrder, { ambiguousPolicy: 'resend' });
     while (payment.todo.kind !== 'send') payment.listed();
     expect(payment.todo).toEqual({ kind: 'send', cause: 'policy' });
@@ -637,12 +637,12 @@ describe('sending once more', () => {
     expect(payment.listed().status).toBe('REVIEW');
   });
 
-  it('is not recalled by what an operator has overruled', () => {
+  it('is not called off by what an operator has overruled', () => {
     const payment = absent(payoutOrder).hint('T9').resend({ force: true }).listed();
     expect(payment.hint('T9').todo).toEqual({ kind: 'send', cause: 'operator' });
   });
 
-  it('is not recalled when it is a link, whose address nobody has', () => {
+  it('is not called off when it is a link, whose address nobody has', () => {
     const payment = ambiguous(linkOrder).listed();
     expect(payment.hint('T9').todo).toMatchObject({ kind: 'send' });
   });
