@@ -149,8 +149,9 @@ export function withUnidentified(payment: PaymentState, status: ProviderStatus |
 export function dropShownClaims(payment: PaymentState, shown: readonly Transaction[]): PaymentState {
   const { claims } = payment;
   const isShown = (named: TransId) => shown.some(({ transId }) => transId === named);
+  // One that is shown without a payment isn't remembered as paid: what the hint says counts on.
   const isPaid = (reported: TransId) =>
-    shown.some(({ transId, status }) => transId === reported && status === 'SUCCESSFUL');
+    shown.some((one) => one.transId === reported && one.status === 'SUCCESSFUL' && ownerIn(payment, one) !== 'unnamed');
   const unconfirmed = claims.unconfirmed.filter((named) => !isShown(named));
   const paid = claims.paid?.filter(({ transId }) => !isPaid(transId));
   const known = shown.some((one) => isOfPayment(payment, one)) ? withoutUnidentified(payment) : payment;

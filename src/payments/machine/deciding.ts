@@ -185,9 +185,17 @@ export function onListedWhileDeciding(
   }
   if (isResend && answer.kind === 'refused') return resendUnlisted(payment, deciding, answer.message, now);
   const words = "the provider's list can't be read at the moment; try again";
-  return isResend || step.alive !== undefined
-    ? refuseDecision(payment, deciding, words)
-    : failUnlisted(payment, deciding, step, words, now);
+  if (isResend || step.alive !== undefined) return refuseDecision(payment, deciding, words);
+  const failed = failUnlisted(payment, deciding, step, words, now);
+  return answer.kind === 'refused' ? markUnlisted(failed) : failed;
+}
+
+/** Remembers that the payment was decided FAILED over the provider's refusal to list it. */
+function markUnlisted(change: Change): Change {
+  const { payment } = change;
+  return payment.phase.kind === 'ended'
+    ? { ...change, payment: inPhase(payment, { ...payment.phase, isUnlisted: true }) }
+    : change;
 }
 
 /** Sends the payment once more, unless the list shows a transaction of it, or has shown one before. */

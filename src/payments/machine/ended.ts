@@ -70,7 +70,7 @@ export function onCheckedList(payment: PaymentState, ended: Ended, answer: ListA
     (transId) => !check.heard?.includes(transId) && !own.some((one) => one.transId === transId),
   );
   // Nothing was ever shown, and an operator has decided over that answer already.
-  const isNobodys = answer.kind === 'refused' && isFailedByOperator(ended) && isUnknown(payment);
+  const isNobodys = answer.kind === 'refused' && ended.isUnlisted && isUnknown(payment);
   const isComplete = (answer.kind === 'listed' || isNobodys) && open.length === 0;
   const next = isComplete
     ? inPhase(payment, { ...shown, checks: later })

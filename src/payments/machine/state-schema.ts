@@ -243,6 +243,7 @@ const endedFields = {
   transId: optional(transId),
   checks: list(check),
   outstanding: optional(transIds),
+  isUnlisted: yes,
 };
 const ended = union('status', [
   object({ ...endedFields, ...succeeded }),

@@ -228,6 +228,8 @@ interface EndedFields {
    * one of them open is repeated.
    */
   readonly outstanding?: readonly TransId[] | undefined;
+  /** An operator called the payment FAILED although the provider refused to list it: a refusal says nothing new. */
+  readonly isUnlisted?: true | undefined;
 }
 
 export interface Check {

@@ -256,6 +256,20 @@ export const MUTANTS: readonly Mutant[] = [
     states: 200_000,
   },
   {
+    rule: 'a refused list answers a check only where an operator has decided over a refusal',
+    find: "answer.kind === 'refused' && ended.isUnlisted && isUnknown(payment)",
+    replace: "answer.kind === 'refused' && isFailedByOperator(ended) && isUnknown(payment)",
+    setting: world({
+      kind: 'payout',
+      troubles: new Set(['ambiguous', 'refusedList']),
+      decisions: new Set(['fail', 'insist']),
+      allowance: { troubles: 3, decisions: 1 },
+    }),
+    breaks: 'secondSeen',
+    story: [/fail \(forced\)/, /list: nothing: FAILED, final/, /list: refused/],
+    states: 200_000,
+  },
+  {
     rule: 'a reported transaction that the provider never answers for is given up',
     find: '      if (unanswered >= MAX_UNANSWERED) return',
     replace: '      if (unanswered >= Number.POSITIVE_INFINITY) return',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { claimedPaid } from '../../../src/payments/machine/paid-claims.js';
 import type { Refusal } from '../../../src/payments/machine/replies.js';
 import {
   DAY,
@@ -54,6 +55,12 @@ describe('a link that a notification calls paid', () => {
       payment.found('PENDING');
     }
     expect(payment.found('SUCCESSFUL').status).toBe('SUCCESSFUL');
+  });
+
+  it('is still called so when the provider shows it paid, and not for which payment', () => {
+    const payment = taken(linkOrder).hint('T2');
+    payment.found('SUCCESSFUL', { externalId: undefined, userId: undefined });
+    expect(claimedPaid(payment.payment, payment.now)).toEqual(['T2']);
   });
 
   it('is expired when nothing has confirmed that for 36 minutes, however often it was said', () => {

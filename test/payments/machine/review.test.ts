@@ -719,6 +719,16 @@ describe('an operator’s resend', () => {
       while (payment.wants.kind !== 'end') payment.listing(NOBODY);
       expect(payment.status).toBe('FAILED');
     });
+
+    it('asks a person again when the decision was made over another answer', () => {
+      for (const isSilent of [false, true]) {
+        const failed = late().fail({ force: true });
+        const payment = isSilent ? failed.listing(SILENT) : failed.listed();
+        expect(payment.status).toBe('FAILED');
+        while (payment.wants.kind !== 'end' && payment.status === 'FAILED') payment.listing(NOBODY);
+        expect(payment.status).toBe('REVIEW');
+      }
+    });
   });
 
   it('is refused without a question when the provider has taken it', () => {
