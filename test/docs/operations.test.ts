@@ -118,8 +118,8 @@ describe('the operators’ pages', () => {
   it('run Temporal’s command line where it reaches the server', () => {
     const [line = ''] = commands.filter((command) => command.startsWith('temporal() '));
     const { TEMPORAL_ADDRESS = '' } = compose[servicesOf(line)[0] ?? '']?.environment ?? {};
-    expect(TEMPORAL_ADDRESS).toMatch(/^[a-z-]+:7233$/);
-    expect(Object.keys(compose)).toContain(TEMPORAL_ADDRESS.split(':')[0]);
+    expect(TEMPORAL_ADDRESS).toMatch(/^(passthrough:\/\/\/)?[a-z-]+:7233$/);
+    expect(Object.keys(compose)).toContain(/([a-z-]+):7233$/.exec(TEMPORAL_ADDRESS)?.[1]);
   });
 
   it('name only Deployments of the chart that are always called so', () => {

@@ -44,8 +44,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'npm ci && npm run demo': 'takes half a minute. test/e2e/demo.test.ts runs it',
   'npm ci && npm test': 'is part of what runs this: .ci/run',
   'cp .env.example .env': 'belongs to the next one',
-  'docker-compose --profile sandbox up -d --build':
-    'needs images from a registry. What it reads is checked below, and in test/deploy',
+  'docker-compose up -d --build': 'needs images from a registry. What it reads is checked below, and in test/deploy',
   'temporal workflow show --workflow-id $ID --codec-endpoint https://codec.payments.example --codec-auth "Bearer $KEY"':
     "needs Temporal's command line. test/browser/web-ui.test.ts runs it",
   'node lib/records.js migrate': 'needs the records of an installation. test/e2e/records.test.ts runs it',

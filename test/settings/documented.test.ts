@@ -123,16 +123,21 @@ describe('the settings of docker-compose.yml', () => {
     expect(names.filter((name) => !compose.includes(` ${name}: `))).toEqual([]);
   });
 
+  it('are all named in .env.example', async () => {
+    const taken = [...(await read('docker-compose.yml')).matchAll(/\$\{([A-Z_]+)/g)].map(([, name]) => name);
+    const named = [...(await read('.env.example')).matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name);
+    expect(taken.filter((name) => !named.includes(name))).toEqual([]);
+  });
+
+  it('need no secret that may be in a file', async () => {
+    const compose = await read('docker-compose.yml');
+    expect(SECRET_SETTINGS.filter((name) => compose.includes(`\${${name}:?`))).toEqual([]);
+  });
+
   it('are named in .env.example where they have no default', async () => {
     const example = await read('.env.example');
     // The compose file itself knows where its processes find each other.
-    const fixed = [
-      'SANDBOX_PUBLIC_URL',
-      'SANDBOX_WEBHOOK_URL',
-      'WORKER_BUILD_ID',
-      'API_METRICS_ADDRESS',
-      'WORKER_METRICS_ADDRESS',
-    ];
+    const fixed = ['SANDBOX_JOURNAL', 'SANDBOX_WEBHOOK_URL', 'API_METRICS_ADDRESS', 'WORKER_METRICS_ADDRESS'];
     const needed = Object.keys({ ...alternative, ...optional }).filter((name) => !fixed.includes(name));
     expect(needed.filter((name) => !new RegExp(`^${name}=`, 'm').test(example))).toEqual([]);
   });
