@@ -1,0 +1,171 @@
+/*
+ * Builds the images, brings docker-compose.yml up with the sandbox as README says, takes payments through it, and
+ * checks what else can be seen of running containers: test/containers. With `--all`, the long checks too; with the name
+ * of a suite, that one. Its last line is `N passed, N failed`.
+ *
+ * With Docker, and a registry that it reaches, the images are the real ones. Otherwise it is podman, on a Debian where
+ * this is root, in namespaces of its own. What it can't pull there has stand-ins, built once into the cache folder;
+ * `--stand-ins` doesn't try to pull. `--where-possible` passes where neither is to be had.
+ */
+import './supported-node.js';
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { buildHelm } from './containers/helm.js';
+import { buildFoundations, buildStandIn, thirdPartyImages } from './containers/images.js';
+import { installPodman, npmMounts, setUpPodman } from './containers/podman.js';
+import { run, Steps, say, succeeds } from './containers/run.js';
+
+const project = fileURLToPath(new URL('..', import.meta.url));
+const { cacheFolder } = await import('../build/stack/temporal/executables.js');
+
+const { values: options, positionals: suites } = parseArgs({
+  allowPositionals: true,
+  options: {
+    all: { type: 'boolean', default: false },
+    'stand-ins': { type: 'boolean', default: false },
+    'where-possible': { type: 'boolean', default: false },
+  },
+});
+
+/** The suites that take a minute or two. */
+const SHORT = ['payments', 'rights'];
+
+const steps = new Steps();
+const folder = join(cacheFolder(), 'containers');
+/** Its name is that of docker-compose's project. */
+const tree = join(folder, 'sanaga');
+await mkdir(folder, { recursive: true });
+
+if (!options['stand-ins'] && (await succeeds('docker', ['info']))) await withDocker();
+else await withPodman();
+
+say(`${steps.passed} passed, ${steps.failed} failed`);
+process.exitCode = steps.failed === 0 ? 0 : 1;
+
+/** Docker as it is installed, and what its registry has. */
+async function withDocker() {
+  const docker = (args, log) => run('docker', args, { log });
+  await steps.take('a clone, with .env.example for its .env', copyTree);
+  await buildImages((args, log) => docker(['build', ...args], log), docker);
+  const PATH = `${await composeCommand()}:${process.env.PATH}`;
+  await check([], { ...process.env, PATH, CONTAINERS_TREE: tree, CONTAINERS_ENGINE: 'docker' });
+}
+
+/** @returns the folder of a `docker-compose`, where Docker has it as `docker compose` alone */
+async function composeCommand() {
+  const bin = join(folder, 'bin');
+  await mkdir(bin, { recursive: true });
+  if (await succeeds('docker-compose', ['version'])) return bin;
+  await writeFile(join(bin, 'docker-compose'), '#!/bin/sh\nexec docker compose "$@"\n', { mode: 0o755 });
+  return bin;
+}
+
+async function withPodman() {
+  const hindrance = await installPodman();
+  if (hindrance !== undefined) {
+    say(`The containers are left out: Docker isn't there, and ${hindrance}.`);
+    if (!options['where-possible']) steps.failed += 1;
+    return;
+  }
+  const podman = await setUpPodman(folder);
+  await steps.take('the images that others make', () => getImages(podman));
+  await steps.take('a clone, with .env.example for its .env', copyTree);
+  const mounts = await npmMounts(folder);
+  await buildImages((args, log) => podman.build([...mounts, ...args], { log }), podman.run);
+  const socket = join(folder, 'podman.sock');
+  const namespaces = [
+    '--mount',
+    '--net',
+    '--pid',
+    '--fork',
+    '--kill-child',
+    '--mount-proc',
+    '--propagation',
+    'private',
+  ];
+  const first = fileURLToPath(new URL('containers/namespaces.js', import.meta.url));
+  try {
+    await check(['unshare', ...namespaces, 'catatonit', '--', process.execPath, first], {
+      ...podman.env,
+      PODMAN_SOCKET: socket,
+      DOCKER_HOST: `unix://${socket}`,
+      COMPOSE_HTTP_TIMEOUT: '300',
+      CONTAINERS_TREE: tree,
+      CONTAINERS_ENGINE: 'podman',
+    });
+  } finally {
+    // What was cut short leaves containers behind.
+    await podman.run(['rm', '--all', '--force', '--volumes', '--time', '0']);
+    await podman.run(['volume', 'prune', '--force']);
+  }
+}
+
+/** Both targets of the Dockerfile, under the names that docker-compose.yml has for them. */
+async function buildImages(build, engine) {
+  const [, version] = /^SANAGA_TAG=(.*)$/m.exec(await readFile(join(tree, '.env'), 'utf8'));
+  for (const [target, name] of [
+    ['product', 'sanaga'],
+    ['sandbox', 'sanaga-sandbox'],
+  ]) {
+    const tag = `${name}:${version}`;
+    await steps.take(`docker build --target ${target}`, async () => {
+      await build(['--target', target, '--tag', tag, tree], join(folder, `build-${target}.log`));
+      const bytes = Number(await engine(['image', 'inspect', '--format', '{{.Size}}', tag]));
+      say(`        ${tag}: ${Math.round(bytes / 1_000_000)} MB`);
+    });
+  }
+}
+
+async function getImages(podman) {
+  let isFounded = false;
+  for (const image of await thirdPartyImages()) {
+    const name = `docker.io/${image.includes('/') ? image : `library/${image}`}`;
+    const isPulled = !options['stand-ins'] && (await podman.run(['pull', '--quiet', name]).catch(() => undefined));
+    if (isPulled) continue;
+    if (!isFounded) await buildFoundations(podman, folder);
+    isFounded = true;
+    if (!(await buildStandIn(podman, image, folder))) say(`        ${image}: untried, as nothing can stand in for it`);
+  }
+}
+
+/** The files that a clone would have, as a strict umask would leave them: images may not depend on that. */
+async function copyTree() {
+  await rm(tree, { recursive: true, force: true });
+  const listed = await run('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: project });
+  for (const file of listed.split('\0').filter((name) => name !== '')) {
+    const copy = join(tree, file);
+    await mkdir(dirname(copy), { recursive: true, mode: 0o700 });
+    await copyFile(join(project, file), copy).catch((error) => {
+      // It is listed still, and deleted.
+      if (error.code !== 'ENOENT') throw error;
+    });
+    await chmod(copy, 0o600).catch(() => undefined);
+  }
+  await copyFile(join(tree, '.env.example'), join(tree, '.env'));
+  await run('chmod', ['-R', 'a+rX', 'deploy'], { cwd: tree });
+  await mkdir(join(tree, 'secrets'));
+  await chmod(tree, 0o755);
+}
+
+/** Has what runs checked, and counts it. `prefix`: what runs the checks in namespaces. */
+async function check(prefix, env) {
+  if (steps.failed > 0) return;
+  const results = join(folder, 'results.json');
+  await writeFile(results, '{"passed":0,"failed":1}');
+  const names = suites.length === 0 && !options.all ? SHORT : suites;
+  if (options.all || names.includes('chart')) await steps.take('Helm, for the chart', () => buildHelm(cacheFolder()));
+  const checks = fileURLToPath(new URL('containers/checks.js', import.meta.url));
+  const [file, ...args] = [...prefix, process.execPath, checks, ...names.map((name) => `test/containers/${name}`)];
+  const child = spawn(file, args, { cwd: project, env: { ...env, CONTAINERS_RESULTS: results }, stdio: 'inherit' });
+  // The first process of the namespaces takes them with it.
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill('SIGKILL'));
+  await once(child, 'exit');
+  const { passed, failed } = JSON.parse(await readFile(results, 'utf8'));
+  steps.passed += passed;
+  steps.failed += failed;
+}

@@ -1,0 +1,46 @@
+import { describe, expect, it } from '@jest/globals';
+import { atCheckout } from '../../stack/demo/payer.js';
+import { allHealthy, compose, SERVICES, signal } from './compose.js';
+import { type Begun, begin, endWell } from './merchant.js';
+
+describe('with payments under way', () => {
+  it.each(SERVICES)('%s is killed, and comes back; no payment is lost or made twice', async (service) => {
+    const begun = await begin();
+    await signal(service, 'KILL');
+    await allHealthy();
+    await endWell(begun);
+  });
+
+  it('all are killed at once', async () => {
+    const begun = await begin();
+    await Promise.all(SERVICES.map((service) => signal(service, 'KILL')));
+    await allHealthy();
+    await endWell(begun);
+  });
+});
+
+describe('an open link', () => {
+  const survives = async (act: () => Promise<unknown>) => {
+    const begun: Begun = await begin();
+    await act();
+    await allHealthy();
+    await atCheckout(begun.link.link ?? '', { action: 'pay', phone: '677123000' });
+    await endWell(begun);
+  };
+
+  it('can be paid after stop and start', async () => {
+    await survives(async () => {
+      await compose('stop');
+      await compose('start');
+    });
+  });
+
+  it('can be paid after down and up', async () => {
+    await survives(async () => {
+      await compose('down');
+      const left = await compose('ps', '-q');
+      expect(left).toBe('');
+      await compose('up', '-d');
+    });
+  });
+});
