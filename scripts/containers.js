@@ -5,18 +5,20 @@
  *
  * With Docker, and a registry that it reaches, the images are the real ones. Otherwise it is podman, on a Debian where
  * this is root, in namespaces of its own. What it can't pull there has stand-ins, built once into the cache folder;
- * `--stand-ins` doesn't try to pull. `--where-possible` passes where neither is to be had.
+ * `--stand-ins` doesn't try to pull. `--where-possible` passes where neither is to be had. `--is-cached` only says whether
+ * the stand-ins and the packages of this lock file are there, so that it takes two or three minutes.
  */
 import './supported-node.js';
 
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { buildHelm } from './containers/helm.js';
-import { buildFoundations, buildStandIn, thirdPartyImages } from './containers/images.js';
+import { buildFoundations, buildStandIn, fullNameOf, hasStandIn, thirdPartyImages } from './containers/images.js';
 import { installPodman, npmMounts, setUpPodman } from './containers/podman.js';
 import { run, Steps, say, succeeds } from './containers/run.js';
 
@@ -28,6 +30,7 @@ const { values: options, positionals: suites } = parseArgs({
   options: {
     all: { type: 'boolean', default: false },
     'stand-ins': { type: 'boolean', default: false },
+    'is-cached': { type: 'boolean', default: false },
     'where-possible': { type: 'boolean', default: false },
   },
 });
@@ -39,8 +42,17 @@ const steps = new Steps();
 const folder = join(cacheFolder(), 'containers');
 /** Its name is that of docker-compose's project. */
 const tree = join(folder, 'sanaga');
+/** Of which packages there is a layer. */
+const packages = join(folder, 'packages.recipe');
 await mkdir(folder, { recursive: true });
 
+if (options['is-cached']) {
+  const isCached = await isEverythingCached();
+  say(
+    isCached ? 'The images that others make are in the cache folder.' : 'They would have to be built first, for long.',
+  );
+  process.exit(isCached ? 0 : 1);
+}
 if (!options['stand-ins'] && (await succeeds('docker', ['info']))) await withDocker();
 else await withPodman();
 
@@ -52,17 +64,18 @@ async function withDocker() {
   const docker = (args, log) => run('docker', args, { log });
   await steps.take('a clone, with .env.example for its .env', copyTree);
   await buildImages((args, log) => docker(['build', ...args], log), docker);
-  const PATH = `${await composeCommand()}:${process.env.PATH}`;
-  await check([], { ...process.env, PATH, CONTAINERS_TREE: tree, CONTAINERS_ENGINE: 'docker' });
+  const program = (await succeeds('docker-compose', ['version'])) ? undefined : '#!/bin/sh\nexec docker compose "$@"\n';
+  const env = await withCompose(process.env, program);
+  await check([], { ...env, CONTAINERS_TREE: tree, CONTAINERS_ENGINE: 'docker' });
 }
 
-/** @returns the folder of a `docker-compose`, where Docker has it as `docker compose` alone */
-async function composeCommand() {
+/** @returns an environment in which `docker-compose` is this program, if one is given */
+async function withCompose(env, program) {
   const bin = join(folder, 'bin');
+  await rm(bin, { recursive: true, force: true });
   await mkdir(bin, { recursive: true });
-  if (await succeeds('docker-compose', ['version'])) return bin;
-  await writeFile(join(bin, 'docker-compose'), '#!/bin/sh\nexec docker compose "$@"\n', { mode: 0o755 });
-  return bin;
+  if (program !== undefined) await writeFile(join(bin, 'docker-compose'), program, { mode: 0o755 });
+  return { ...env, PATH: `${bin}:${process.env.PATH}` };
 }
 
 async function withPodman() {
@@ -77,7 +90,10 @@ async function withPodman() {
   await steps.take('a clone, with .env.example for its .env', copyTree);
   const mounts = await npmMounts(folder);
   await buildImages((args, log) => podman.build([...mounts, ...args], { log }), podman.run);
+  if (steps.failed === 0) await writeFile(packages, await recipeOfPackages());
   const socket = join(folder, 'podman.sock');
+  const program = await readFile(new URL('containers/docker-compose.py', import.meta.url));
+  const env = await withCompose(podman.env, program);
   const namespaces = [
     '--mount',
     '--net',
@@ -91,7 +107,7 @@ async function withPodman() {
   const first = fileURLToPath(new URL('containers/namespaces.js', import.meta.url));
   try {
     await check(['unshare', ...namespaces, 'catatonit', '--', process.execPath, first], {
-      ...podman.env,
+      ...env,
       PODMAN_SOCKET: socket,
       DOCKER_HOST: `unix://${socket}`,
       COMPOSE_HTTP_TIMEOUT: '300',
@@ -121,11 +137,29 @@ async function buildImages(build, engine) {
   }
 }
 
+/** Whether podman is there, with all stand-ins and the packages that the lock file names. */
+async function isEverythingCached() {
+  if (process.getuid?.() !== 0 || !(await succeeds('podman', ['--version']))) return false;
+  if ((await readFile(packages, 'utf8').catch(() => '')) !== (await recipeOfPackages())) return false;
+  const podman = await setUpPodman(folder);
+  const images = (await thirdPartyImages()).filter(hasStandIn);
+  const found = await Promise.all(images.map((image) => podman.exists(fullNameOf(image))));
+  return found.every((isThere) => isThere);
+}
+
+/** What the layer with the packages is made of. */
+async function recipeOfPackages() {
+  const texts = await Promise.all(
+    ['Dockerfile', 'package.json', 'package-lock.json'].map((name) => readFile(join(project, name))),
+  );
+  return texts.reduce((digest, text) => digest.update(text), createHash('sha256')).digest('hex');
+}
+
 async function getImages(podman) {
   let isFounded = false;
   for (const image of await thirdPartyImages()) {
-    const name = `docker.io/${image.includes('/') ? image : `library/${image}`}`;
-    const isPulled = !options['stand-ins'] && (await podman.run(['pull', '--quiet', name]).catch(() => undefined));
+    const isPulled =
+      !options['stand-ins'] && (await podman.run(['pull', '--quiet', fullNameOf(image)]).catch(() => undefined));
     if (isPulled) continue;
     if (!isFounded) await buildFoundations(podman, folder);
     isFounded = true;

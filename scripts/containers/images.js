@@ -38,6 +38,11 @@ export async function thirdPartyImages() {
   return [...new Set([...composed, ...built])].filter((name) => !name.startsWith('sanaga'));
 }
 
+/** An image's name with its registry, which podman asks for. */
+export const fullNameOf = (image) => `docker.io/${image.includes('/') ? image : `library/${image}`}`;
+
+export const hasStandIn = (image) => STAND_IN_OF.some((each) => each.image.test(image));
+
 /**
  * Builds an image under the name of one that can't be pulled.
  *
@@ -51,7 +56,7 @@ export async function buildStandIn(podman, image, folder) {
   if (standIn === undefined) return false;
   say(`        ${image}: a stand-in, of ${standIn.of}`);
   const context = join(folder, 'contexts', standIn.name);
-  const name = `docker.io/${image.includes('/') ? image : `library/${image}`}`;
+  const name = fullNameOf(image);
   // Gathering takes seconds, even where nothing is new.
   const recipe = await digestOf([join(STAND_INS, standIn.name), join(STAND_INS, 'alpine')], [image, process.version]);
   const kept = await readFile(`${context}.recipe`, 'utf8').catch(() => undefined);

@@ -6,6 +6,9 @@ import { eventually } from '../support/eventually.js';
 
 const { CONTAINERS_TREE: tree = '', CONTAINERS_ENGINE: engine = 'docker' } = process.env;
 
+/** `docker` or `podman`. */
+export const ENGINE = engine;
+
 /** The folder that docker-compose is run in, with .env and secrets/. */
 export const TREE = tree;
 export const inTree = (path: string) => join(tree, path);
@@ -66,8 +69,9 @@ export async function signal(service: string, name: 'KILL' | 'STOP' | 'CONT'): P
   await asRoot('kill', '-s', name, await inspect(service, '{{.State.Pid}}'));
 }
 
-/** Runs a command as root. @throws Error when it fails, or needs a password */
-export async function asRoot(...command: readonly [string, ...string[]]): Promise<void> {
+/** Runs a command as root. @returns what it has printed. @throws Error when it fails, or needs a password */
+export async function asRoot(...command: readonly [string, ...string[]]): Promise<string> {
   const [file, ...args] = process.getuid?.() === 0 ? command : (['sudo', '-n', ...command] as const);
-  await execa(file, args);
+  const { stdout } = await execa(file, args);
+  return stdout;
 }

@@ -44,3 +44,10 @@ describe('an open link', () => {
     });
   });
 });
+
+describe('a volume with another password', () => {
+  it('is said to be the reason', async () => {
+    const refused = compose('run', '--rm', '--no-deps', '-T', '-e', 'SQL_PASSWORD=another', 'temporal-schema');
+    await expect(refused).rejects.toThrow('An old volume keeps the password of its first start');
+  });
+});

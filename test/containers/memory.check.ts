@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { PROJECT } from '../support/built.js';
-import { compose, containerOf, docker, inspect } from './compose.js';
+import { compose, containerOf, docker, ENGINE, inspect } from './compose.js';
 import { create, ends } from './merchant.js';
 
 /** Podman runs without cgroups here, and then knows no limits. */
-const limited = process.env.CONTAINERS_ENGINE === 'docker' ? describe : describe.skip;
+const limited = ENGINE === 'docker' ? describe : describe.skip;
 
 const PROCESSES = ['api', 'worker'] as const;
 const resources = z.object({ resources: z.object({ limits: z.object({ memory: z.string() }) }) });

@@ -6,7 +6,7 @@ import { PROJECT } from '../support/built.js';
 import { parsePage } from '../support/pages.js';
 import { commandsOf } from '../support/runbook.js';
 import { Shell } from '../support/shell.js';
-import { allHealthy, compose, containersOf, docker, inTree, TREE, untilHealth } from './compose.js';
+import { allHealthy, compose, containersOf, docker, ENGINE, inTree, TREE, untilHealth } from './compose.js';
 import { begin, create, ends, endWell, get, MERCHANT_KEY, OPERATOR_KEY } from './merchant.js';
 
 /** The commands of the operators' pages, as they stand, in the folder of docker-compose.yml. */
@@ -40,7 +40,7 @@ const deployingBlock = (pattern: RegExp) => {
 const MACHINE = `npx() { shift; '${process.execPath}' '${PROJECT}build/cli/main.js' "$@"; }
 docker-compose() {
   if [ "$*" = build ]; then
-    for name in sanaga sanaga-sandbox; do ${process.env.CONTAINERS_ENGINE} tag "$name:0.1.0" "$name:$(sed -n 's/^SANAGA_TAG=//p' .env)"; done
+    for name in sanaga sanaga-sandbox; do ${ENGINE} tag "$name:0.1.0" "$name:$(sed -n 's/^SANAGA_TAG=//p' .env)"; done
   else
     command docker-compose "$@"
   fi
