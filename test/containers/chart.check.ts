@@ -1,4 +1,4 @@
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
@@ -36,7 +36,6 @@ const SECRETS: Readonly<Record<string, string>> = {
   'webhook-token': 'example-webhook-token',
   'api-keys': `shop:${MERCHANT_KEY}:collections+payouts+read+balance,operator:${OPERATOR_KEY}:review+read`,
   'encryption-keys': 'example:ZXhhbXBsZSBrZXkgdGhhdCBldmVyeWJvZHkga25vd3M=',
-  'records-url': 'postgres://sanaga:example1password@postgres:5432/records',
 };
 
 const probe = z.object({
@@ -110,9 +109,11 @@ const podOf = (name: string) => {
 async function mountOf(name: string): Promise<string> {
   const { securityContext, volumes } = podOf(name);
   const folder = inTree(`secrets-of-${name}`);
+  // Other checks change its password.
+  const [, recordsUrl = ''] = /^RECORDS_URL=(.+)$/m.exec(await readFile(inTree('.env'), 'utf8')) ?? [];
   await mkdir(folder, { recursive: true });
   for (const { path } of volumes.flatMap(({ secret }) => secret?.items ?? [])) {
-    await writeFile(`${folder}/${path}`, SECRETS[path] ?? '');
+    await writeFile(`${folder}/${path}`, SECRETS[path] ?? recordsUrl);
     await chmod(`${folder}/${path}`, 0o440);
     await asRoot('chown', `0:${securityContext.fsGroup}`, `${folder}/${path}`);
   }
