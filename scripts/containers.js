@@ -5,8 +5,8 @@
  *
  * With Docker, and a registry that it reaches, the images are the real ones. Otherwise it is podman, on a Debian where
  * this is root, in namespaces of its own. What it can't pull there has stand-ins, built once into the cache folder;
- * `--stand-ins` doesn't try to pull. `--where-possible` passes where neither is to be had. `--is-cached` only says whether
- * the stand-ins and the packages of this lock file are there, so that it takes two or three minutes.
+ * `--stand-ins` doesn't try to pull. `--where-possible` passes where neither is to be had. `--is-cached` only says
+ * whether the stand-ins and the packages of this lock file are there, so that it takes two or three minutes.
  */
 import './supported-node.js';
 
@@ -37,6 +37,9 @@ const { values: options, positionals: suites } = parseArgs({
 
 /** The suites that take a minute or two. */
 const SHORT = ['payments', 'rights'];
+
+/** Something has slipped into an image that is larger. */
+const LARGEST_MB = 340;
 
 const steps = new Steps();
 const folder = join(cacheFolder(), 'containers');
@@ -131,8 +134,9 @@ async function buildImages(build, engine) {
     const tag = `${name}:${version}`;
     await steps.take(`docker build --target ${target}`, async () => {
       await build(['--target', target, '--tag', tag, tree], join(folder, `build-${target}.log`));
-      const bytes = Number(await engine(['image', 'inspect', '--format', '{{.Size}}', tag]));
-      say(`        ${tag}: ${Math.round(bytes / 1_000_000)} MB`);
+      const megabytes = Number(await engine(['image', 'inspect', '--format', '{{.Size}}', tag])) / 1_000_000;
+      say(`        ${tag}: ${Math.round(megabytes)} MB`);
+      if (megabytes > LARGEST_MB) throw new Error(`It may have ${LARGEST_MB} MB at most.`);
     });
   }
 }

@@ -14,7 +14,7 @@ export const TREE = tree;
 export const inTree = (path: string) => join(tree, path);
 
 const LIMIT_MS = 400_000;
-/** Longer than a worker's takes to fail: two minutes pass until Temporal forgets it, and then it is asked three times. */
+/** Longer than a worker's takes to fail: Temporal forgets it after two minutes, and then it is asked three times. */
 const HEALTH_LIMIT_MS = 420_000;
 
 /** Those of docker-compose.yml that run, and don't end by themselves. */

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { atCheckout } from '../../stack/demo/payer.js';
-import { allHealthy, compose, SERVICES, signal } from './compose.js';
-import { type Begun, begin, endWell } from './merchant.js';
+import { eventually } from '../support/eventually.js';
+import { allHealthy, compose, docker, SERVICES, signal, untilHealth } from './compose.js';
+import { type Begun, begin, create, endWell } from './merchant.js';
 
 describe('with payments under way', () => {
   it.each(SERVICES)('%s is killed, and comes back; no payment is lost or made twice', async (service) => {
@@ -38,10 +39,24 @@ describe('an open link', () => {
   it('can be paid after down and up', async () => {
     await survives(async () => {
       await compose('down');
-      const left = await compose('ps', '-q');
-      expect(left).toBe('');
+      // A profile that is on for up alone would leave its containers behind.
+      expect(await docker('ps', '--quiet', '--filter', 'label=com.docker.compose.project=sanaga')).toBe('');
       await compose('up', '-d');
     });
+  });
+});
+
+describe('Temporal at another address', () => {
+  it('takes payments as soon as it is healthy', async () => {
+    await compose('up', '-d', '--no-deps', '--force-recreate', 'temporal');
+    await untilHealth('temporal', 'healthy');
+    const isTaken = () =>
+      create('/v1/payouts', { amount: 500, phone: '677000000' }).then(
+        () => true,
+        () => false,
+      );
+    // With the address of its container, its parts look for the one from before, for half a minute at least.
+    await eventually(isTaken, (taken) => taken, 20_000);
   });
 });
 
