@@ -159,14 +159,17 @@ async function recipeOfPackages() {
   return texts.reduce((digest, text) => digest.update(text), createHash('sha256')).digest('hex');
 }
 
+/** All from a registry, or, where the first can't be pulled, stand-ins for all that have one. */
 async function getImages(podman) {
-  let isFounded = false;
-  for (const image of await thirdPartyImages()) {
-    const isPulled =
-      !options['stand-ins'] && (await podman.run(['pull', '--quiet', fullNameOf(image)]).catch(() => undefined));
-    if (isPulled) continue;
-    if (!isFounded) await buildFoundations(podman, folder);
-    isFounded = true;
+  const images = await thirdPartyImages();
+  const pull = (image) => podman.run(['pull', '--quiet', fullNameOf(image)]);
+  const isReached = !options['stand-ins'] && (await pull(images[0]).catch(() => undefined)) !== undefined;
+  if (isReached) {
+    for (const image of images) await pull(image);
+    return;
+  }
+  await buildFoundations(podman, folder);
+  for (const image of images) {
     if (!(await buildStandIn(podman, image, folder))) say(`        ${image}: untried, as nothing can stand in for it`);
   }
 }
