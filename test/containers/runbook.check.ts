@@ -80,7 +80,7 @@ async function through(act: () => Promise<unknown>): Promise<void> {
 describe('the runbook', () => {
   it('asks whether Temporal is well', async () => {
     expect(await follow(commandsOf(/temporal operator cluster health/))).toContain('SERVING');
-    expect(await follow('temporal task-queue describe --task-queue payments')).toContain('payments');
+    expect(await follow('temporal task-queue describe --task-queue payments')).toContain('Pollers');
   });
 
   it('restarts what reads settings, and nothing else', async () => {
