@@ -123,7 +123,8 @@ async function mountOf(name: string): Promise<string> {
 async function start(name: string): Promise<void> {
   const { securityContext, container } = podOf(name);
   const secrets = await mountOf(name);
-  const publish = name === 'sanaga-api' ? ['--publish', '127.0.0.1:3000:3000'] : [];
+  // In docker-compose.yml's place, whose sandbox sends its notifications there.
+  const publish = name === 'sanaga-api' ? ['--publish', '127.0.0.1:3000:3000', '--network-alias', 'api'] : [];
   await docker(
     ...['create', '--name', name, '--network', 'sanaga_default', '--network-alias', name],
     ...['--user', `${securityContext.runAsUser}:${securityContext.runAsGroup}`],

@@ -1,10 +1,11 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { allHealthy, asRoot, compose, docker, inside, TREE } from './compose.js';
+import { allHealthy, asRoot, compose, inside, inTree, TREE } from './compose.js';
 import { begin, create, endWell } from './merchant.js';
 
 const FOLDER = join(dirname(TREE), 'small-disk');
+const OVERRIDE = inTree('docker-compose.override.yml');
 const FILLER = '/var/lib/postgresql/data/filler';
 
 describe("when PostgreSQL's disk is full", () => {
@@ -12,13 +13,14 @@ describe("when PostgreSQL's disk is full", () => {
     await compose('down', '--volumes');
     await mkdir(FOLDER, { recursive: true });
     await asRoot('mount', '-t', 'tmpfs', '-o', 'size=1500m,mode=700', 'small', FOLDER);
-    const options = ['type=none', `device=${FOLDER}`, 'o=bind'].flatMap((option) => ['--opt', option]);
-    await docker('volume', 'create', ...options, 'sanaga_postgres');
+    const driver_opts = { type: 'none', device: FOLDER, o: 'bind' };
+    await writeFile(OVERRIDE, JSON.stringify({ volumes: { postgres: { driver_opts } } }));
     await compose('up', '-d');
   }, 900_000);
   afterAll(async () => {
     await compose('down', '--volumes');
     await asRoot('umount', FOLDER);
+    await rm(OVERRIDE);
     await compose('up', '-d');
   }, 900_000);
 
