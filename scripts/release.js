@@ -113,7 +113,7 @@ async function packContext() {
   const cwd = await folder('images');
   run('tar', ['-xzf', file(context)], cwd);
   const copied = read('Dockerfile')
-    .matchAll(/^COPY (?!--from)(.*) \S+$/gm)
+    .matchAll(/^COPY (?!--from)(?:--chmod=\S+ )?(.*) \S+$/gm)
     .flatMap(([, sources]) => sources.split(' '));
   const missing = [...copied].filter((name) => fs.globSync(name, { cwd }).length === 0);
   if (missing.length > 0) throw new Error(`.dockerignore keeps from the Dockerfile what it copies: ${missing}`);
