@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '../browser/browser.js';
-import { arrive } from '../browser/visit.js';
 import { create, ends, OPERATOR_KEY } from './merchant.js';
 
 const DESK = 'http://127.0.0.1:3001/desk';
@@ -37,7 +36,8 @@ describe('in a browser', () => {
     await page.goto(DESK);
     await page.getByLabel('Your API key').fill(OPERATOR_KEY);
     await page.getByLabel('Your API key').press('Enter');
-    await arrive(page, 'Payments in REVIEW');
+    // What the page shows instead is in the error.
+    await untilShown(page, /Payments in REVIEW/);
     await page.goto(`${DESK}/payments/${id}`);
     await untilShown(page, /SUCCESSFUL/);
     await page.close();
