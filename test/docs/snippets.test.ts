@@ -70,7 +70,7 @@ const UNTIL_STOPPED: readonly [command: RegExp, ready: RegExp][] = [
 const EXIT_CODES: readonly string[] = ['sanaga review: exit code 1'];
 
 /** Drawings and tables of the README. */
-const DRAWING = /^merchant ──HTTP──▶ api /;
+const DRAWING = /^merchant ──HTTP──▶ api /m;
 const DEMO_TABLE = /^Payment +Kind +Method +XAF +Status +Final$/m;
 
 /** Matches an instruction to pay. The page's own number is used, 677 000 000. */

@@ -20,9 +20,14 @@ const MODULES = [
   'scripts/unless-built.js',
 ];
 
+/** Needs nothing of ours: it is in an image without the rest, beside that image's Node. */
+const ALONE = 'deploy/http-health.js';
+
 const programs = [
   ...Object.entries(PROGRAMS).flatMap(([folder, names]) => names.map((name) => `${folder}/${name}`)),
-  ...globSync(['scripts/*.js', 'deploy/*.js'], { cwd: PROJECT }).filter((name) => !MODULES.includes(name)),
+  ...globSync(['scripts/*.js', 'deploy/*.js'], { cwd: PROJECT }).filter(
+    (name) => !MODULES.includes(name) && name !== ALONE,
+  ),
 ].sort();
 
 /** Has Node say that it is another. */
