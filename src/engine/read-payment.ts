@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
 import type { PaymentNotification } from '../payments/machine/notification.js';
-import type { PaymentId } from '../payments/words/payment-id.js';
 import type { Shutdown } from '../process/shutdown.js';
+import type { MakeCall } from '../records/list-runs.js';
 import { inReviewUnlessFinal } from '../records/payment-record.js';
 import { type RunToRead, readEnd, readInput, readStart, readStopped } from '../records/read-run.js';
 import { hasCompletedNoTask } from '../temporal/run-start.js';
@@ -88,10 +89,7 @@ export async function readPayment(
   }
   const { client } = context;
   const query = <T>(call: () => Promise<T>) => callTemporal(client, call, limitMs);
-  const left = await readable(
-    found.id,
-    readStopped(client, runOf(found), (call) => callTemporal(client, call), query),
-  );
+  const left = await readFromTemporal(client, found, (call) => readStopped(client, runOf(found), call, query));
   return asStopped('stopped', left, found.description.closeTime?.getTime() ?? found.describedAt);
 }
 
@@ -112,7 +110,11 @@ export async function viewPayment(context: ReadContext, found: FoundPayment): Pr
 
 /** Reads the payment's latest run, which may have begun or ended since it was found. */
 export async function readLatest(context: ReadContext, found: FoundPayment, limitMs?: number): Promise<ReadPayment> {
-  return await readPayment(context, (await findPayment(context, found.id)) ?? found, limitMs);
+  return await readPayment(context, await findLatest(context, found), limitMs);
+}
+
+async function findLatest(context: ReadContext, found: FoundPayment): Promise<FoundPayment> {
+  return (await findPayment(context, found.id)) ?? found;
 }
 
 /**
@@ -125,18 +127,12 @@ export async function readEnded(
   found: FoundPayment,
 ): Promise<PaymentContent | undefined> {
   if (found.kind === 'recorded') return isRecordFinal(found.record) ? recordedContent(found) : undefined;
-  return await readable(
-    found.id,
-    readEnd(found.handle, (call) => callTemporal(client, call)),
-  );
+  return await readFromTemporal(client, found, (call) => readEnd(found.handle, call));
 }
 
 /** Reads the input of a payment's run. @throws {Unavailable | RecordUnreadable} */
 export async function inputOf({ client }: ReadContext, found: PaymentInTemporal): Promise<PaymentInput> {
-  return await readable(
-    found.id,
-    readInput(client, runOf(found), (call) => callTemporal(client, call)),
-  );
+  return await readFromTemporal(client, found, (call) => readInput(client, runOf(found), call));
 }
 
 /** Queries a running payment once it has no pending workflow task, in which it couldn't answer. */
@@ -153,17 +149,20 @@ async function readRunning(context: ReadContext, found: PaymentInTemporal, limit
 }
 
 async function readAtStart({ client }: ReadContext, found: PaymentInTemporal): Promise<PaymentContent> {
-  return await readable(
-    found.id,
-    readStart(client, runOf(found), (call) => callTemporal(client, call)),
-  );
+  return await readFromTemporal(client, found, (call) => readStart(client, runOf(found), call));
 }
 
-/** Names the payment whose workflow left an unreadable result. @throws {RecordUnreadable} */
-async function readable<T>(id: PaymentId, content: Promise<T>): Promise<T> {
-  return await content.catch((error: unknown) => {
+/** Reads what a payment's workflow has left, by calls to Temporal. @throws {Unavailable | RecordUnreadable} */
+async function readFromTemporal<T>(
+  client: Client,
+  { id }: PaymentInTemporal,
+  read: (call: MakeCall) => Promise<T>,
+): Promise<T> {
+  try {
+    return await read((call) => callTemporal(client, call));
+  } catch (error) {
     throw error instanceof UnreadableState ? new RecordUnreadable(id, error) : error;
-  });
+  }
 }
 
 /** Reports whether no worker has done anything for the payment's run yet. @throws {Unavailable} */
@@ -207,7 +206,7 @@ export async function waitUntilFinal(
     (signal) => awaitOutcome(context, found, waitMs, signal),
     hangUp,
   );
-  return outcome ?? (await viewPayment(context, (await findPayment(context, found.id)) ?? found));
+  return outcome ?? (await viewPayment(context, await findLatest(context, found)));
 }
 
 /** A read that may be repeated: a query that comes just as its workflow ends can be lost. */

@@ -3,13 +3,13 @@ import {
   WorkflowExecutionAlreadyStartedError,
   type WorkflowHandle,
 } from '@temporalio/client';
+import type { UpdateDefinition } from '@temporalio/common';
 import type { Actor, Checker } from '../payments/machine/events.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
 import {
   type EndedState,
   type Hint,
   hintSignal,
-  type NotificationToResend,
   type PaymentResult,
   type PaymentWorkflow,
   REOPENING,
@@ -113,13 +113,7 @@ export function recheckPayment(context: UpdateContext, id: PaymentId, by: Checke
   return updateOrReopen(context, id, {
     name: 'recheck',
     by,
-    send: (handle, updateId) => handle.executeUpdate(recheckUpdate, { updateId, args: [{ by }] }),
-    sendWithStart: (startWorkflowOperation, updateId) =>
-      context.client.workflow.executeUpdateWithStart(recheckUpdate, {
-        updateId,
-        args: [{ by }],
-        startWorkflowOperation,
-      }),
+    ...sending(context, recheckUpdate, { by }),
   });
 }
 
@@ -139,19 +133,12 @@ export async function resendNotification(
     const ended = await readEnded(context, found);
     if (!ended?.state.notifications.some((notification) => notification.number === number)) return undefined;
   }
-  const args: [NotificationToResend] = [{ number, by }];
   let answer: WaitResult<PaymentResult>;
   try {
     answer = await updateOrReopen(context, found.id, {
       name: `resend.${number}`,
       by,
-      send: (handle, updateId) => handle.executeUpdate(resendNotificationUpdate, { updateId, args }),
-      sendWithStart: (startWorkflowOperation, updateId) =>
-        context.client.workflow.executeUpdateWithStart(resendNotificationUpdate, {
-          updateId,
-          args,
-          startWorkflowOperation,
-        }),
+      ...sending(context, resendNotificationUpdate, { number, by }),
     });
   } catch (error) {
     if (error instanceof Stopped || failureTypeOf(error) === 'NoSuchNotification') return undefined;
@@ -160,6 +147,20 @@ export async function resendNotification(
   // The request may have been accepted. Delivering the notification twice does no harm.
   if (answer === undefined) throw new Unavailable();
   return answer.value;
+}
+
+/** Sends an update that has one argument, alone or with a start. */
+function sending<Answer, Argument>(
+  { client }: UpdateContext,
+  update: UpdateDefinition<Answer, [Argument]>,
+  argument: Argument,
+): Pick<ReopeningUpdate<Answer>, 'send' | 'sendWithStart'> {
+  const args: [Argument] = [argument];
+  return {
+    send: (handle, updateId) => handle.executeUpdate(update, { updateId, args }),
+    sendWithStart: (startWorkflowOperation, updateId) =>
+      client.workflow.executeUpdateWithStart(update, { updateId, args, startWorkflowOperation }),
+  };
 }
 
 function send<Answer>(

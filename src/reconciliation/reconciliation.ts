@@ -117,20 +117,8 @@ function mayMove({ status }: Transaction): boolean {
 }
 
 function findingsOf(payment: DayPayment, own: Transaction | undefined, shown: Shown): Finding[] {
-  const { id: paymentId, kind: service, merchant, status, transId } = payment;
-  const amount = movedBy(payment);
-  const found = (kind: DifferenceKind, text: string, one?: Transaction): Finding => ({
-    kind,
-    service,
-    paymentId,
-    merchant,
-    transId: one?.transId ?? transId,
-    status,
-    amount,
-    providerStatus: one?.status,
-    providerAmount: one?.amount,
-    text,
-  });
+  const { status, transId } = payment;
+  const found = (kind: DifferenceKind, text: string, one?: Transaction) => findingAbout(payment, kind, text, one);
   const findings: Finding[] = [];
   if (shown !== undefined) {
     const movers = shown.filter(mayMove);
@@ -227,10 +215,26 @@ export function sharedTransactions(payments: readonly DayPayment[]): Finding[] {
 }
 
 function sharedBy(payment: DayPayment, sharing: readonly DayPayment[]): Finding {
-  const { id: paymentId, kind: service, merchant, status, transId } = payment;
   const others = sharing.filter((one) => one !== payment).map(({ id }) => id);
-  const text = `${transId} is also the transaction of ${others.join(' and ')}`;
-  return { kind: 'shared_transaction', service, paymentId, merchant, transId, status, amount: movedBy(payment), text };
+  const text = `${payment.transId} is also the transaction of ${others.join(' and ')}`;
+  return findingAbout(payment, 'shared_transaction', text);
+}
+
+/** Describes a difference of a payment, and the transaction that shows it, if one does. */
+function findingAbout(payment: DayPayment, kind: DifferenceKind, text: string, one?: Transaction): Finding {
+  const { id: paymentId, kind: service, merchant, status, transId } = payment;
+  return {
+    kind,
+    service,
+    paymentId,
+    merchant,
+    transId: one?.transId ?? transId,
+    status,
+    amount: movedBy(payment),
+    providerStatus: one?.status,
+    providerAmount: one?.amount,
+    text,
+  };
 }
 
 /** Describes a transaction that no payment here knows. */
