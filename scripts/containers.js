@@ -17,13 +17,13 @@ import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promise
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { buildHelm } from './containers/helm.js';
 import { buildFoundations, buildStandIn, fullNameOf, hasStandIn, thirdPartyImages } from './containers/images.js';
 import { installPodman, npmMounts, setUpPodman } from './containers/podman.js';
 import { run, Steps, say, succeeds } from './containers/run.js';
 
 const project = fileURLToPath(new URL('..', import.meta.url));
 const { cacheFolder } = await import('../build/stack/temporal/executables.js');
+const { helmProgram } = await import('../build/stack/processes/go-programs.js');
 
 const { values: options, positionals: suites } = parseArgs({
   allowPositionals: true,
@@ -201,7 +201,8 @@ async function check(prefix, env) {
   const results = join(folder, 'results.json');
   await writeFile(results, '{"passed":0,"failed":1}');
   const names = suites.length === 0 && !options.all ? SHORT : suites;
-  if (options.all || names.includes('chart')) await steps.take('Helm, for the chart', () => buildHelm(cacheFolder()));
+  // The checks run where nothing can be downloaded.
+  if (options.all || names.includes('chart')) await steps.take('Helm, for the chart', helmProgram);
   const checks = fileURLToPath(new URL('containers/checks.js', import.meta.url));
   const [file, ...args] = [...prefix, process.execPath, checks, ...names.map((name) => `test/containers/${name}`)];
   const child = spawn(file, args, { cwd: project, env: { ...env, CONTAINERS_RESULTS: results }, stdio: 'inherit' });

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Connection } from '@temporalio/client';
@@ -14,58 +14,30 @@ import {
 import { findSetupGaps, setUpNamespace } from '../../src/temporal/namespace.js';
 import { RETENTION_DAYS, type SetupGap } from '../../src/temporal/setup-gaps.js';
 import { startChild, untilReady } from '../../stack/processes/child.js';
-import { withLock } from '../../stack/processes/lock.js';
+import { buildWithGo } from '../../stack/processes/go-programs.js';
 import { isPortFree } from '../../stack/processes/ports.js';
 import { lastLine, runCommand } from '../../stack/processes/run-command.js';
-import { cacheFolder, findOnPath, isExecutableFile } from '../../stack/temporal/executables.js';
 import type { Postgres } from './postgres.js';
 
 /** The version of the embedded server, and of docker-compose.yml. */
 export const TEMPORAL_VERSION = '1.29.1';
 const MODULE = 'go.temporal.io/server';
-const BUILD_LIMIT_MS = 60 * 60_000;
 
 export interface TemporalPrograms {
   readonly server: string;
   readonly sqlTool: string;
 }
 
-/**
- * Temporal's server and its schema tool, built with Go into the cache folder, once: that takes minutes.
- *
- * @throws Error when there is no Go, or the build fails.
- */
+/** Builds Temporal's server and its schema tool. @throws Error as {@link buildWithGo} does. */
 export async function buildTemporalServer(report: (line: string) => void): Promise<TemporalPrograms> {
-  const folder = join(cacheFolder(), `temporal-server-${TEMPORAL_VERSION}`);
-  const programs = { server: join(folder, 'server'), sqlTool: join(folder, 'sql') };
-  const isBuilt = () => isExecutableFile(programs.sqlTool);
-  if (await isBuilt()) return programs;
-
-  const go = await findOnPath('go', process.env);
-  if (go === undefined) throw new Error('Temporal on PostgreSQL is built with Go, which is not on PATH');
-  await mkdir(cacheFolder(), { recursive: true });
-  const onWait = (pid: number) => report(`temporal server: waiting for process ${pid}, which is building it`);
-  return await withLock(`${folder}.lock`, onWait, async () => {
-    if (await isBuilt()) return programs;
-    report(`temporal server: building ${TEMPORAL_VERSION} with Go; this takes some minutes, once`);
-    const draft = await mkdtemp(join(cacheFolder(), 'temporal-server-build-'));
-    try {
-      const packages = ['server', 'tools/sql'].map((name) => `${MODULE}/cmd/${name}@v${TEMPORAL_VERSION}`);
-      const outcome = await runCommand('nice', ['-n', '19', go, 'install', ...packages], {
-        env: { ...process.env, GOBIN: draft },
-        timeLimitMs: BUILD_LIMIT_MS,
-        progressEveryMs: 60_000,
-        onProgress: (ms) => report(`temporal server: still building after ${Math.round(ms / 1_000)} s`),
-      });
-      if (outcome.kind === 'failed') {
-        throw new Error(`go install ${outcome.reason}: ${lastLine(outcome.output)}`);
-      }
-      await rename(draft, folder);
-      return programs;
-    } finally {
-      await rm(draft, { recursive: true, force: true });
-    }
+  const [server = '', sqlTool = ''] = await buildWithGo({
+    name: 'temporal-server',
+    version: TEMPORAL_VERSION,
+    packages: ['server', 'tools/sql'].map((name) => `${MODULE}/cmd/${name}`),
+    env: process.env,
+    report,
   });
+  return { server, sqlTool };
 }
 
 const DATABASES = { temporal: 'temporal', visibility: 'temporal_visibility' } as const;

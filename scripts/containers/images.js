@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { copyFile, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { run, say, succeeds } from './run.js';
+import { run, say } from './run.js';
+
+const { goModule, goProgram } = await import('../../build/stack/processes/go-programs.js');
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const STAND_INS = fileURLToPath(new URL('stand-ins', import.meta.url));
@@ -62,7 +64,7 @@ export async function buildStandIn(podman, image, folder) {
   const kept = await readFile(`${context}.recipe`, 'utf8').catch(() => undefined);
   if (kept === recipe && (await podman.exists(name))) return true;
   await cp(join(STAND_INS, standIn.name), context, { recursive: true });
-  await standIn.gather?.(context, image.split(':')[1], folder);
+  await standIn.gather?.(context, image.split(':')[1]);
   await podman.build(['--tag', name, context]);
   await writeFile(`${context}.recipe`, recipe);
   return true;
@@ -106,7 +108,7 @@ async function gatherNode(context) {
 
 async function gatherServer(context, version) {
   await copyFile((await temporalPrograms(version)).server, join(context, 'temporal-server'));
-  await copyFile(join(await sourceOf(TEMPORAL_SERVER, version), 'config/docker.yaml'), join(context, 'docker.yaml'));
+  await copyFile(join(await goModule(TEMPORAL_SERVER, version), 'config/docker.yaml'), join(context, 'docker.yaml'));
 }
 
 async function gatherTools(context, tag) {
@@ -121,21 +123,7 @@ async function temporalPrograms(version) {
   return await buildTemporalServer(say);
 }
 
-async function gatherWebUi(context, version, folder) {
-  const kept = join(folder, `ui-server-${version}`);
-  if (!(await succeeds('test', ['-x', join(kept, 'server')]))) {
-    await mkdir(kept, { recursive: true });
-    const env = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-p=1', GOBIN: kept };
-    await run('nice', ['-n', '19', 'go', 'install', '-ldflags=-s -w', `${WEB_UI}/cmd/server@v${version}`], { env });
-  }
-  await copyFile(join(kept, 'server'), join(context, 'ui-server'));
-  await copyFile(join(await sourceOf(WEB_UI, version), 'config/docker.yaml'), join(context, 'docker.yaml'));
-}
-
-/** The folder of a Go module's source. */
-async function sourceOf(module, version) {
-  const printed = await run('go', ['mod', 'download', '-json', `${module}@v${version}`], {
-    env: { ...process.env, GOFLAGS: '-mod=mod' },
-  });
-  return JSON.parse(printed).Dir;
+async function gatherWebUi(context, version) {
+  await copyFile(await goProgram('server', WEB_UI, version), join(context, 'ui-server'));
+  await copyFile(join(await goModule(WEB_UI, version), 'config/docker.yaml'), join(context, 'docker.yaml'));
 }

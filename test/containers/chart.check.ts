@@ -2,9 +2,8 @@ import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
+import { helmProgram } from '../../stack/processes/go-programs.js';
 import { runCommand } from '../../stack/processes/run-command.js';
-import { HELM } from '../deploy/chart-tools.js';
-import { goProgram } from '../deploy/go-programs.js';
 import { PROJECT } from '../support/built.js';
 import { eventually } from '../support/eventually.js';
 import { allHealthy, asRoot, compose, docker, inTree } from './compose.js';
@@ -86,7 +85,7 @@ const names = ['sanaga-api', 'sanaga-worker', 'sanaga-desk', 'sanaga-codec-serve
 const deployments = new Map<string, Deployment>();
 
 async function render(): Promise<void> {
-  const helm = await goProgram('helm', HELM.module, HELM.version);
+  const helm = await helmProgram();
   const values = inTree('chart-values.json');
   await writeFile(values, JSON.stringify(VALUES));
   const args = ['template', 'sanaga', `${PROJECT}deploy/helm/sanaga`, '--kube-version', '1.37.2', '--values', values];

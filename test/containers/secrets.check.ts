@@ -1,5 +1,6 @@
 import { chmod, copyFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { SECRET_SETTINGS } from '../../src/settings/secret-files.js';
 import { allHealthy, asRoot, compose, inspect, inTree, untilHealth } from './compose.js';
 import { begin, endWell } from './merchant.js';
 
@@ -13,7 +14,7 @@ const SECRETS = [
   'PROVIDER_PAYOUT_API_KEY',
   'ENCRYPTION_KEYS',
   'RECORDS_URL',
-] as const;
+] as const satisfies readonly (typeof SECRET_SETTINGS)[number][];
 const fileOf = (name: string) => name.toLowerCase().replaceAll('_', '-');
 
 const values = new Map<string, string>();

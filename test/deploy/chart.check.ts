@@ -7,9 +7,8 @@ import { parseAllDocuments, stringify } from 'yaml';
 import { z } from 'zod';
 import { type Part, readConfig, settingNames } from '../../src/settings/read-settings.js';
 import { SECRET_SETTINGS } from '../../src/settings/secret-files.js';
+import { goModule, goProgram, helmProgram } from '../../stack/processes/go-programs.js';
 import { runCommand } from '../../stack/processes/run-command.js';
-import { HELM } from './chart-tools.js';
-import { goModule, goProgram } from './go-programs.js';
 import { writeCustomResourceSchema, writeKubernetesSchemas } from './kubernetes-schemas.js';
 
 const CHART = fileURLToPath(new URL('../../deploy/helm/sanaga', import.meta.url));
@@ -28,7 +27,7 @@ let folder: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sanaga-chart-'));
-  helm = await goProgram('helm', HELM.module, HELM.version);
+  helm = await helmProgram();
   kubeconform = await goProgram('kubeconform', 'github.com/yannh/kubeconform', '0.8.0');
   for (const version of KUBERNETES) {
     await writeKubernetesSchemas(await goModule('k8s.io/kubernetes', version), schemasOf(version));
