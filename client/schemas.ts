@@ -131,10 +131,12 @@ export interface Payment {
     | 'not_sent'
     | 'link_not_created'
     | 'withdrawn'
+    | 'not_approved'
     | 'decided_by_operator'
   >;
   /** The mobile operator's reference */
   readonly financialTransId?: string;
+  readonly held?: Hold;
   readonly review?: PaymentReview;
   readonly resolution?: PaymentResolution;
   /** Your own identifier, as you sent it */
@@ -158,6 +160,22 @@ export interface Payment {
   readonly merchant?: string;
   /** For operators: the payment's workflow in Temporal's Web UI */
   readonly temporalUrl?: string;
+}
+
+/** A payout that was not sent yet. It is sent when nothing is left that it waits for */
+export interface Hold {
+  /** What it still waits for: `approval`, by another person than the one who ordered it, or its `date` */
+  readonly for: readonly Open<'approval' | 'date'>[];
+  readonly since: string;
+  /** The end of the time for the approval, or else the date */
+  readonly until: string;
+  readonly approvals: readonly {
+    /** Who has approved it */
+    readonly by: string;
+    readonly at: string;
+  }[];
+  /** The digest of amount, recipient and name. An approval has to repeat it */
+  readonly digest: string;
 }
 
 /** The review that the payment is under */
@@ -450,6 +468,7 @@ export interface PaymentSummary {
     | 'not_sent'
     | 'link_not_created'
     | 'withdrawn'
+    | 'not_approved'
     | 'decided_by_operator'
   >;
   /** Your own identifier, as you sent it */
@@ -530,6 +549,10 @@ export interface TimelineEntry {
   readonly count?: number;
   readonly type: Open<
     | 'created'
+    | 'held'
+    | 'approved'
+    | 'approval_refused'
+    | 'withdrawal_requested'
     | 'sending'
     | 'accepted'
     | 'rejected'
@@ -572,6 +595,7 @@ export interface TimelineEntry {
     | 'not_sent'
     | 'link_not_created'
     | 'withdrawn'
+    | 'not_approved'
     | 'decided_by_operator'
   >;
   readonly transId?: string;
@@ -580,6 +604,8 @@ export interface TimelineEntry {
    * decision. Of `sending`: `policy` or `operator`, if it is sent once more. Of a check, `statement`
    */
   readonly by?: string;
+  /** What a held payout waits for */
+  readonly for?: readonly Open<'approval' | 'date'>[];
   /** The second operator, where the decision took two */
   readonly approvedBy?: string;
   /** The operator whose decision was rejected */
@@ -602,7 +628,12 @@ export interface TimelineEntry {
   /** The notification's number */
   readonly number?: number;
   readonly event?: Open<
-    'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.attempt_failed' | 'payment.review'
+    | 'payment.succeeded'
+    | 'payment.failed'
+    | 'payment.expired'
+    | 'payment.attempt_failed'
+    | 'payment.review'
+    | 'payment.held'
   >;
   readonly delivery?: Open<'delivered' | 'failed' | 'abandoned' | 'no_address'>;
   /** The number of entries left out here */
@@ -625,7 +656,12 @@ export interface PaymentEvent {
   /** The `webhook-id` of the notification: the same here and there */
   readonly id: string;
   readonly type: Open<
-    'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.attempt_failed' | 'payment.review'
+    | 'payment.succeeded'
+    | 'payment.failed'
+    | 'payment.expired'
+    | 'payment.attempt_failed'
+    | 'payment.review'
+    | 'payment.held'
   >;
   /** The time of the event */
   readonly timestamp: string;
@@ -646,7 +682,12 @@ export interface Notification {
   /** The `webhook-id`: the same for every attempt */
   readonly id: string;
   readonly type: Open<
-    'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.attempt_failed' | 'payment.review'
+    | 'payment.succeeded'
+    | 'payment.failed'
+    | 'payment.expired'
+    | 'payment.attempt_failed'
+    | 'payment.review'
+    | 'payment.held'
   >;
   /** The time of the event */
   readonly at: string;

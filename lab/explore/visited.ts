@@ -1,3 +1,4 @@
+import { heldUntil } from '../../src/payments/machine/held.js';
 import { isForced, matchedTransId, type Resolution } from '../../src/payments/words/decision.js';
 import type { TransId } from '../../src/payments/words/payment-id.js';
 import type { PaymentState } from '../../src/payments/words/payment-state.js';
@@ -40,6 +41,7 @@ export function encode(situation: Situation): string {
     text += `&${kind}${flags(isCurrent, isInsisted)}${made?.by ?? ''}`;
     for (const one of view) text += `${one.transId}${one.status}`;
   }
+  text += `|${book.isApproved ? 'a' : ''}${book.isStopped ?? ''}`;
   if (book.proposed !== undefined) {
     const { what, by, review } = book.proposed;
     text += `p${what},${by},${payment.reviews - review}`;
@@ -103,8 +105,10 @@ function shownOwn({ lastShown }: PaymentState): string {
 
 /** Encodes the payment alone: everything that its machine's next steps depend on. */
 export function encodePayment(payment: PaymentState, now: number): string {
-  const { phase, facts, sends, claims, terms } = payment;
+  const { phase, release, facts, sends, claims, terms } = payment;
   let text = encodePhase(payment, phase, now);
+  if (release !== undefined)
+    text += `R${release.approvals.map(({ by }) => by).join()}${flags(release.at === undefined)}`;
   text += `|${facts.link?.transId ?? ''}`;
   if (facts.expiresAt !== undefined) text += `e${now - facts.expiresAt > 24 * HOUR_MS ? 'o' : facts.expiresAt - now}`;
   text += `|${sends.count}${flags(sends.policySpent, sends.mayBeDouble, sends.isReset ?? false)}`;
@@ -130,6 +134,8 @@ export function encodePayment(payment: PaymentState, now: number): string {
 function encodePhase(payment: PaymentState, phase: Phase, now: number): string {
   const { terms } = payment;
   switch (phase.kind) {
+    case 'held':
+      return `h${phase.for.join()}${phase.for.map((one) => future(heldUntil(payment, phase, one), now)).join()}`;
     case 'sending':
       return `s${phase.cause}${ambiguity(payment, phase.ambiguity, now)}${unsent(payment, phase.unsent, now)}`;
     case 'waiting':

@@ -5,6 +5,7 @@ import type { Todo } from '../../src/payments/machine/plan.js';
 import type { Reply } from '../../src/payments/machine/replies.js';
 import { recordStep } from '../../src/payments/views/timeline.js';
 import { EMPTY_TIMELINE, type Timeline } from '../../src/payments/views/timeline-entry.js';
+import { toPayment } from '../../src/payments/views/to-payment.js';
 import type { Force } from '../../src/payments/words/decision.js';
 import type { PaymentOrder, PaymentTerms } from '../../src/payments/words/order.js';
 import type { ExpiryAnswer, InitiationOutcome, ListAnswer, StatusAnswer } from '../../src/payments/words/outcome.js';
@@ -199,6 +200,23 @@ export class Scenario {
   reject(by: string, review = reviewOf(this.payment)?.number ?? 0): this {
     const rejection = { review, by, why: 'not what the portal shows' };
     this.take({ kind: 'reject', request: ++this.requests, rejection });
+    return this;
+  }
+
+  /** A person approves the payout: it, unless the digest is another's. */
+  approve(by: string, digest = toPayment(this.payment).held?.digest ?? 'none'): this {
+    this.take({ kind: 'approve', request: ++this.requests, by, digest });
+    return this;
+  }
+
+  rejectPayout(by: string, mayHaveBeenSent = false): this {
+    const why = 'the wrong amount.';
+    this.take({ kind: 'rejectPayout', request: ++this.requests, by, why, mayHaveBeenSent });
+    return this;
+  }
+
+  cancel(mayHaveBeenSent = false): this {
+    this.take({ kind: 'expire', request: ++this.requests, by: MERCHANT, mayHaveBeenSent });
     return this;
   }
 

@@ -322,6 +322,14 @@ export function exampleOfResponse(operationId: string, status: string, isText: b
 
 const { since, decideFrom } = reviewed.review;
 
+const held = {
+  for: ['approval'],
+  since: examplePayment.createdAt,
+  until: '2026-11-28T08:20:32.843Z',
+  approvals: [],
+  digest: '6c1a1b7e0e3c5d1f7c4fb7a9a8d9e0c2f4b3a5968778695a4b3c2d1e0f9e8d7c',
+};
+
 /** The payment that each notification carries. */
 const NOTIFIED: Readonly<Record<PaymentEventType, object>> = {
   'payment.succeeded': paidExample,
@@ -332,6 +340,7 @@ const NOTIFIED: Readonly<Record<PaymentEventType, object>> = {
     failureCode: 'failed_at_provider',
     reason: 'The recipient has no such account',
   },
+  'payment.held': { ...waiting, held },
   'payment.expired': expired,
   'payment.attempt_failed': {
     ...examplePayment,

@@ -70,6 +70,8 @@ function tidy(value: unknown, io: 'input' | 'output'): unknown {
   if (io === 'input') return tidied;
   // Later versions add fields to responses.
   if (tidied.additionalProperties === false) delete tidied.additionalProperties;
+  // A list that only our own code must not change is no field that callers may not send, as in a notification's body.
+  delete tidied.readOnly;
   return openWords(tidied);
 }
 

@@ -8,6 +8,7 @@ const EVENTS: Readonly<Record<PaymentEventType, string>> = {
   'payment.failed': 'The payment is FAILED and final',
   'payment.expired': 'The link is EXPIRED',
   'payment.attempt_failed': 'The payer of a link tried to pay and failed; they can try again',
+  'payment.held': 'The payout waits for an approval, or for its date, before it is sent',
   'payment.review':
     'An operator has to look into the payment; an outcome follows. After an outcome, it means that this outcome is in doubt again',
 };

@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import { CURRENCY } from '../../payments/words/limits.js';
-import { FAILURE_CODES, PAYMENT_STATUSES, type Payment, type PaymentSummary } from '../../payments/words/payment.js';
+import { HELD_FOR } from '../../payments/words/order.js';
+import {
+  FAILURE_CODES,
+  PAYMENT_STATUSES,
+  type Payment,
+  type PaymentHold,
+  type PaymentSummary,
+} from '../../payments/words/payment.js';
 import { PAYMENT_KINDS } from '../../payments/words/payment-id.js';
 import { MEDIUMS } from '../../payments/words/transaction.js';
 import { described, schemaOf, time, type Wire, xaf } from './fields.js';
@@ -36,6 +43,20 @@ export const examplePayment = {
   updatedAt: '2026-11-21T08:20:32.870Z',
   expiresAt: '2026-11-22T08:20:32.870Z',
 } as const satisfies Wire<PaymentResource>;
+
+const heldSchema = schemaOf<PaymentHold>()({
+  for: described(
+    z.array(z.enum(HELD_FOR)).readonly(),
+    'What it still waits for: `approval`, by another person than the one who ordered it, or its `date`',
+  ),
+  since: time,
+  until: described(time, 'The end of the time for the approval, or else the date'),
+  approvals: z.array(z.object({ by: described(z.string(), 'Who has approved it'), at: time })).readonly(),
+  digest: described(z.string(), 'The digest of amount, recipient and name. An approval has to repeat it'),
+}).meta({
+  id: 'Hold',
+  description: 'A payout that was not sent yet. It is sent when nothing is left that it waits for',
+});
 
 export const paymentSchema = schemaOf<PaymentResource>()({
   id: paymentId,
@@ -78,6 +99,7 @@ export const paymentSchema = schemaOf<PaymentResource>()({
     "Why the payment is FAILED (a link's failed attempt included) or EXPIRED. Stable: let programs act on it",
   ),
   financialTransId: described(z.string().optional(), "The mobile operator's reference"),
+  held: heldSchema.optional(),
   review: reviewSchema.optional(),
   resolution: resolutionSchema.optional(),
   externalId: described(z.string().optional(), 'Your own identifier, as you sent it'),

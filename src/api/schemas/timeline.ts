@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DECISION_ACTIONS } from '../../payments/words/decision.js';
+import { HELD_FOR } from '../../payments/words/order.js';
 import { FAILURE_CODES, PAYMENT_EVENT_TYPES, PAYMENT_STATUSES } from '../../payments/words/payment.js';
 import { PROVIDER_STATUSES } from '../../payments/words/transaction.js';
 import { described, time, xaf } from './fields.js';
@@ -11,6 +12,10 @@ const eventSchema = z
     count: described(z.int().optional(), 'The number of times, when there were several'),
     type: z.enum([
       'created',
+      'held',
+      'approved',
+      'approval_refused',
+      'withdrawal_requested',
       'sending',
       'accepted',
       'rejected',
@@ -48,6 +53,7 @@ const eventSchema = z
       z.string().optional(),
       "The name of the key that decided or asked for it; a merchant's timeline names an operator only for a decision. Of `sending`: `policy` or `operator`, if it is sent once more. Of a check, `statement`",
     ),
+    for: described(z.array(z.enum(HELD_FOR)).readonly().optional(), 'What a held payout waits for'),
     approvedBy: described(z.string().optional(), 'The second operator, where the decision took two'),
     proposedBy: described(z.string().optional(), 'The operator whose decision was rejected'),
     cause: z.enum(['credentials', 'throttled', 'connection', 'unchecked']).optional(),

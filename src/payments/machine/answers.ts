@@ -19,6 +19,8 @@ import { onListedWhileWaiting, onResetCheckedWhileWaiting } from './waiting.js';
 export function onAnswer(payment: PaymentState, event: AnswerEvent, now: number): Change {
   const { phase } = payment;
   switch (phase.kind) {
+    case 'held':
+      return notAsked(phase, event);
     case 'sending':
       return event.kind === 'sent' ? { payment: onSent(payment, phase, event.outcome, now) } : notAsked(phase, event);
     case 'waiting':

@@ -1,7 +1,14 @@
 import { isFinal } from '../words/order.js';
 import type { StatusAnswer } from '../words/outcome.js';
 import type { TransId } from '../words/payment-id.js';
-import { type Claim, type Claims, isKnownTransaction, type PaymentState, transIdOf } from '../words/payment-state.js';
+import {
+  type Claim,
+  type Claims,
+  isKnownTransaction,
+  isUnreleased,
+  type PaymentState,
+  transIdOf,
+} from '../words/payment-state.js';
 import { type Ended, inquiryOf } from '../words/phase.js';
 import type { ProviderStatus, Transaction } from '../words/transaction.js';
 import { askAgain } from './deciding.js';
@@ -245,7 +252,7 @@ function applyConfirmed(payment: PaymentState, transaction: Transaction, now: nu
   const isOnly = payment.others.every(
     ({ transId, status }) => transId === transaction.transId || !canMoveMoney(payment, status),
   );
-  return isOnly && isSearched(payment)
+  return isOnly && isSearched(payment) && !isUnreleased(payment)
     ? followClaimed(payment, transaction, now)
     : addOtherTransaction(payment, transaction, now);
 }

@@ -59,6 +59,12 @@ export interface Actor<Role = 'merchant' | 'operator'> {
 /** Who has an outcome checked: also the statement of its day. */
 export type Checker = Actor<Actor['role'] | 'statement'>;
 
+/** A person's approval of a held payout, and the digest of what is approved. */
+export interface Approve {
+  readonly by: string;
+  readonly digest: string;
+}
+
 /** Anything that merchants and operators ask of a payment. */
 export type RequestEvent =
   /**
@@ -68,6 +74,15 @@ export type RequestEvent =
       readonly kind: 'expire';
       readonly request: number;
       readonly by?: Actor | undefined;
+      readonly mayHaveBeenSent?: boolean;
+    }
+  | ({ readonly kind: 'approve'; readonly request: number } & Approve)
+  /** Stops a held payout. A run that was reset may have sent it all the same. */
+  | {
+      readonly kind: 'rejectPayout';
+      readonly request: number;
+      readonly by: string;
+      readonly why: string;
       readonly mayHaveBeenSent?: boolean;
     }
   /** Asks the provider for the status now, within the budget. */

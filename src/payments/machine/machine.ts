@@ -15,6 +15,7 @@ import { putOff } from './deciding.js';
 import type { DeliveryEvent, HintEvent, PaymentEvent } from './events.js';
 import { renumberReview, withDifferences, withDisputes } from './evidence.js';
 import { startClosing } from './following.js';
+import { onHeld, onHintBeforeRelease } from './held.js';
 import { withShown, withTransaction } from './known-transactions.js';
 import { mayBeOwn } from './matching.js';
 import { afterTry, withDelivery, withNotification } from './notification.js';
@@ -137,6 +138,8 @@ function apply(payment: PaymentState, event: PaymentEvent, now: number): Change 
       return { payment: onDelivered(payment, event, now) };
     case 'expire':
     case 'refresh':
+    case 'approve':
+    case 'rejectPayout':
     case 'decide':
     case 'reject':
     case 'recheck':
@@ -150,6 +153,7 @@ function onHint(payment: PaymentState, event: HintEvent, now: number): PaymentSt
   const updated = recordHint(payment, event, now);
   const { phase } = updated;
   if (namedIn(payment).includes(event.transId)) return updated;
+  if (phase.kind === 'held') return onHintBeforeRelease(updated, event.transId, now);
   if (phase.kind === 'sending') return onHintBeforeSending(updated, phase, event.transId, now);
   return phase.kind === 'waiting' ? onHintWhileWaiting(updated, phase, now) : updated;
 }
@@ -164,6 +168,7 @@ function onHintWithoutTransaction(
   if (transId !== undefined) return onHint(payment, { kind: 'hint', transId, status }, now);
   const updated = withUnidentified(payment, status, now);
   const { phase } = updated;
+  if (phase.kind === 'held') return onHintBeforeRelease(updated, UNNAMED, now);
   if (phase.kind === 'sending') return onHintBeforeSending(updated, phase, UNNAMED, now);
   return phase.kind === 'waiting' ? onHintWhileWaiting(updated, phase, now) : askSoon(updated, now, true);
 }
@@ -187,6 +192,7 @@ function onDelivered(payment: PaymentState, { number, at, outcome }: DeliveryEve
 /** Applies what time alone brings about. */
 function applyTime(payment: PaymentState, now: number): PaymentState {
   const { phase } = payment;
+  if (phase.kind === 'held') return onHeld(payment, phase, now);
   if (phase.kind === 'waiting') return onWaited(payment, phase, now);
   const inquiry = activeInquiry(phase);
   return inquiry?.kind === 'following' && inquiry.end !== undefined && inquiry.end.at <= now
@@ -198,6 +204,7 @@ function applyTime(payment: PaymentState, now: number): PaymentState {
 function notificationOf(before: PaymentState, after: PaymentState): PaymentEventType | undefined {
   const status = statusOf(after);
   const isEnd = after.phase.kind === 'ended' && before.phase.kind !== 'ended';
+  if (after.phase.kind === 'held' && after.notifications.length === 0) return 'payment.held';
   if (status === statusOf(before) && !isEnd) return undefined;
   switch (status) {
     case 'SUCCESSFUL':
@@ -220,6 +227,7 @@ function isNews(before: PaymentState, after: PaymentState): boolean {
     statusOf(before) !== statusOf(after) ||
     transIdOf(before) !== transIdOf(after) ||
     before.reviews !== after.reviews ||
+    before.release !== after.release ||
     reviewOf(before)?.proposed !== reviewOf(after)?.proposed
   );
 }

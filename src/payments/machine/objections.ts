@@ -10,6 +10,7 @@ import {
 } from '../words/payment-state.js';
 import { type Deciding, followedBy, type Review, type TransactionMention, UNNAMED } from '../words/phase.js';
 import { isoTime } from '../words/time.js';
+import { objectionToUnreleased } from './held.js';
 import { whyPaid } from './known-transactions.js';
 import { claimedPaid, ownClaimedPaid, paidClaimUntil } from './paid-claims.js';
 import { NOT_UNDER_REVIEW, type Refusal, refusedUnless, resolutionRefused } from './replies.js';
@@ -26,7 +27,7 @@ export function objectionToDecision(payment: PaymentState, resolution: Resolutio
   const refusal =
     objectionToNumber(phase, resolution) ??
     objectionToPerson(phase, resolution) ??
-    objectionToSending(phase, resolution) ??
+    objectionToSending(payment, phase, resolution) ??
     objectionToTiming(payment, resolution, now) ??
     (isProposal(payment, phase, resolution) ? undefined : objectionDuringQuiet(payment, now));
   return refusal && withTransactionAmount(payment, resolution, refusal);
@@ -42,8 +43,14 @@ function objectionToNumber(phase: Review, { review }: Resolution): Refusal | und
   return review === phase.number ? undefined : resolutionRefused(changedReview(phase));
 }
 
-function objectionToSending({ inquiry, held, why }: Review, { decision }: Resolution): Refusal | undefined {
+function objectionToSending(
+  payment: PaymentState,
+  { inquiry, held, why }: Review,
+  { decision }: Resolution,
+): Refusal | undefined {
   if (decision.action !== 'resend') return undefined;
+  const unreleased = objectionToUnreleased(payment);
+  if (unreleased !== undefined) return resolutionRefused(unreleased);
   const followed = followedBy(inquiry);
   if (followed !== undefined) {
     return resolutionRefused(`the provider has accepted it as ${followed.transId}: it can't be sent again`);

@@ -12,6 +12,7 @@ import {
 } from '../words/phase.js';
 import { claimDueAt, nextClaim } from './claims.js';
 import { nextToAsk } from './ended.js';
+import { heldUntil } from './held.js';
 import { nextDue } from './notification.js';
 import { LOOKS_BUDGETED, nextFreeAt, recordQuestion, STATUS_CALLS_BUDGETED } from './polling.js';
 import { isLookedUpFirst } from './waiting.js';
@@ -71,6 +72,9 @@ export function waitsForBudget(payment: PaymentState, now: number): boolean {
 /** Lists times at which nothing is asked, but the payment moves on by itself. */
 function timerOf(payment: PaymentState): { at: number; summary: string }[] {
   const { phase } = payment;
+  if (phase.kind === 'held') {
+    return phase.for.map((one) => ({ at: heldUntil(payment, phase, one), summary: HELD_SUMMARIES[one] }));
+  }
   if (phase.kind === 'waiting') {
     const { hold, reason } = phase.unsent;
     // It waits for its look-up, which the provider may have asked to put off for longer.
@@ -83,6 +87,8 @@ function timerOf(payment: PaymentState): { at: number; summary: string }[] {
   if (inquiry?.kind !== 'following' || inquiry.end === undefined) return [];
   return [{ at: inquiry.end.at, summary: 'End of the link, unless the provider notifies before' }];
 }
+
+const HELD_SUMMARIES = { approval: 'Wait for the approval', date: 'Wait for its date' } as const;
 
 function phaseTask(payment: PaymentState, now: number): Task | undefined {
   const { phase } = payment;

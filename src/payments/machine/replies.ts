@@ -15,6 +15,9 @@ export const REFUSAL_TYPES = [
   'NotInitiated',
   'NotUnderReview',
   'ResolutionRefused',
+  'NotHeld',
+  'SamePerson',
+  'OtherDigest',
   'NoSuchNotification',
   'NotChecked',
 ] as const;

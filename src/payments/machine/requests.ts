@@ -12,14 +12,15 @@ import { onDecide } from './deciding.js';
 import { recheck } from './ended.js';
 import type { PaymentEvent, RequestEvent } from './events.js';
 import { startClosing } from './following.js';
+import { notApproved, objectionToApproval, objectionToStop, onApprove, stop } from './held.js';
 import { mayBePaid, whyPaid } from './known-transactions.js';
 import { newDelivery, withDelivery } from './notification.js';
 import { objectionToDecision } from './objections.js';
 import { type Change, done, NOT_UNDER_REVIEW, type Refusal, type Reply, refuse } from './replies.js';
 import { objectionToRejection, onReject } from './second-person.js';
 import { objectionToRecall, onRecall } from './sending.js';
-import { askSoon } from './transitions.js';
-import { NOT_KNOWN, objectionToWithdrawal, withdraw } from './waiting.js';
+import { askSoon, toEnded } from './transitions.js';
+import { NOT_KNOWN, objectionToWithdrawal, WITHDRAWN } from './waiting.js';
 
 /** Requests that may wait at a time; more are answered at once. Temporal takes ten updates of a workflow at a time. */
 const MAX_PENDING_REQUESTS = 4;
@@ -32,6 +33,10 @@ export function objectionTo(payment: PaymentState, event: RequestEvent, now: num
   switch (event.kind) {
     case 'expire':
       return objectionToExpiry(payment, now);
+    case 'approve':
+      return objectionToApproval(payment, event, now);
+    case 'rejectPayout':
+      return objectionToStop(payment, now);
     case 'decide':
       return objectionToDecision(payment, event.resolution, now);
     case 'reject':
@@ -56,6 +61,10 @@ function objectionToExpiry(payment: PaymentState, now: number): Refusal | undefi
   if (phase.kind === 'ended') {
     return { type: 'NotExpirable', words: `the payment is ${phase.status} already` };
   }
+  if (phase.kind === 'held') {
+    const objection = objectionToStop(payment, now);
+    return objection && { ...objection, type: 'NotExpirable' };
+  }
   if (phase.kind === 'waiting') return objectionToWithdrawal(payment, phase);
   if (order.kind !== 'link') return { type: 'NotALink', words: 'only a payment link can be expired' };
   if (phase.kind === 'sending' || phase.kind === 'searching') {
@@ -78,6 +87,10 @@ export function onRequest(payment: PaymentState, event: RequestEvent, now: numbe
   switch (event.kind) {
     case 'expire':
       return onExpireRequest(payment, event, now);
+    case 'approve':
+      return done(onApprove(payment, event, now), event.request);
+    case 'rejectPayout':
+      return answerOnceEnded(stop(payment, notApproved(event.why), now, event.mayHaveBeenSent), event.request);
     case 'refresh':
       return askedAbout(payment.phase) !== undefined
         ? answerLater(askSoon(payment, now), event.request, 'poll')
@@ -106,8 +119,9 @@ function onExpireRequest(
   { request, mayHaveBeenSent }: Extract<RequestEvent, { readonly kind: 'expire' }>,
   now: number,
 ): Change {
+  if (payment.phase.kind === 'held') return answerOnceEnded(stop(payment, WITHDRAWN, now, mayHaveBeenSent), request);
   if (payment.phase.kind === 'waiting') {
-    return mayHaveBeenSent ? refuse(payment, request, NOT_KNOWN) : done(withdraw(payment, now), request);
+    return mayHaveBeenSent ? refuse(payment, request, NOT_KNOWN) : done(toEnded(payment, WITHDRAWN, now), request);
   }
   const of = askedAbout(payment.phase);
   if (of === undefined) return done(payment, request);
@@ -131,6 +145,10 @@ function askedAbout(phase: Phase): Following | undefined {
   return followedBy(activeInquiry(phase));
 }
 
+function answerOnceEnded(payment: PaymentState, request: number): Change {
+  return payment.phase.kind === 'ended' ? done(payment, request) : answerLater(payment, request, 'ending');
+}
+
 function answerLater(payment: PaymentState, request: number, what: PendingRequest['for']): Change {
   return payment.pendingRequests.length < MAX_PENDING_REQUESTS
     ? { payment: { ...payment, pendingRequests: [...payment.pendingRequests, { request, for: what }] } }
@@ -145,6 +163,8 @@ export function isReleased(pending: PendingRequest, { phase }: PaymentState, eve
       return event.kind === 'status' && !event.isClaim && activeInquiry(phase)?.kind !== 'verifying';
     case 'closing':
       return activeInquiry(phase)?.kind !== 'closing' && activeInquiry(phase)?.kind !== 'verifying';
+    case 'ending':
+      return phase.kind !== 'searching';
     case 'check':
       return phase.kind !== 'ended' || event.kind === 'listed';
   }

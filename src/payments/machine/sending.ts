@@ -2,6 +2,7 @@ import { overrules, type Rejected, type Rejection } from '../words/decision.js';
 import type { InitiationOutcome } from '../words/outcome.js';
 import { namedIn, type PaymentState } from '../words/payment-state.js';
 import type { Sending, TransactionMention, Waiting } from '../words/phase.js';
+import { onHintBeforeRelease } from './held.js';
 import { withPossibleDoubles } from './known-transactions.js';
 import { whyAmbiguous } from './look-ups.js';
 import { ownAmong } from './matching.js';
@@ -16,19 +17,23 @@ export const FIRST_LOOK_MS = 3_000;
 /**
  * Decides when a request for money is sent, by the provider's list right before: never, if that shows the payment.
  *
- * - `unread`: also if it can't be read. It is the payment's first try, and no hint names a transaction of it, which an
- *   earlier workflow may have made.
+ * - `unread`: also if it can't be read. It is the payment's first try, the payment was never held, and no hint names a
+ *   transaction of it, which an earlier workflow may have made.
  * - `refused`: only if it shows nothing, or the provider refuses to list the payment. An operator insists on a resend.
  * - `absent`: only if it shows nothing.
  */
 export type SentIf = 'unread' | 'refused' | 'absent';
 
 export function sentIf(payment: PaymentState): SentIf {
-  const { phase, resolved } = payment;
+  const { phase, resolved, release } = payment;
   if (phase.kind !== 'sending') return 'absent';
-  if (phase.cause === 'order' && phase.unsent === undefined && namedIn(payment).length === 0) return 'unread';
+  if (isFirstTry(phase)) return release === undefined && namedIn(payment).length === 0 ? 'unread' : 'absent';
   const isInsisted = phase.cause === 'operator' && resolved !== undefined && overrules(resolved.force, 'no_answer');
   return isInsisted ? 'refused' : 'absent';
+}
+
+function isFirstTry({ cause, unsent }: Sending): boolean {
+  return cause === 'order' && unsent === undefined;
 }
 
 /** Handles the outcome of the request. Nothing else ends the phase `sending`. */
@@ -99,6 +104,7 @@ export function onHintBeforeSending(
   named: TransactionMention,
   now: number,
 ): PaymentState {
+  if (payment.release !== undefined && isFirstTry(sending)) return onHintBeforeRelease(payment, named, now);
   return askSoon(callOff(payment, sending, named, now), now);
 }
 

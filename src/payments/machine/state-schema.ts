@@ -2,7 +2,14 @@ import * as z from 'zod/mini';
 import type { Timeline, TimelineEntry } from '../views/timeline-entry.js';
 import { OBJECTIONS, type Rejection, type Resolution } from '../words/decision.js';
 import { MAX_TRANS_ID_LENGTH } from '../words/limits.js';
-import type { DirectOrder, LinkOrder, PaymentOrder, PaymentTerms, PayoutOrder } from '../words/order.js';
+import {
+  type DirectOrder,
+  HELD_FOR,
+  type LinkOrder,
+  type PaymentOrder,
+  type PaymentTerms,
+  type PayoutOrder,
+} from '../words/order.js';
 import type { InitiationOutcome } from '../words/outcome.js';
 import { FAILURE_CODES, PAYMENT_EVENT_TYPES } from '../words/payment.js';
 import type { PaymentId, TransId } from '../words/payment-id.js';
@@ -85,6 +92,9 @@ const payoutOrder = object({
   medium: optional(z.enum(MEDIUMS)),
   name: optional(text()),
   email: optional(text()),
+  approval: yes,
+  sendAt: optional(number()),
+  orderedBy: optional(text()),
 });
 const order = typed<PaymentOrder>()(union('kind', [linkOrder, directOrder, payoutOrder]));
 
@@ -99,6 +109,8 @@ const terms = typed<PaymentTerms>()(
     sendByMs: count,
     providerTimeoutMs: count,
     secondPersonAbove: optional(count),
+    approveAbove: optional(count),
+    approvalWithinMs: optional(count),
     deskUrl: optional(text()),
   }),
 );
@@ -171,6 +183,7 @@ const ambiguity = object({
   unsent: optional(unsent),
 });
 
+const held = object({ kind: z.literal('held'), for: nonEmpty(z.enum(HELD_FOR)), since: number() });
 const sending = object({ kind: z.literal('sending'), cause, ambiguity: optional(ambiguity), unsent: optional(unsent) });
 const waiting = object({
   kind: z.literal('waiting'),
@@ -298,6 +311,7 @@ const stateIn = <Phase extends z.ZodMiniType>(phase: Phase) =>
     createdAt: number(),
     updatedAt: number(),
     phase,
+    release: optional(object({ approvals: list(object({ by: text(), at: number() })), at: optional(number()) })),
     facts,
     sends,
     reviews: count,
@@ -311,9 +325,20 @@ const stateIn = <Phase extends z.ZodMiniType>(phase: Phase) =>
     quietUntil: optional(number()),
     notifications: list(notification),
     delivering: optional(object({ number: count, at: number() })),
-    pendingRequests: list(object({ request: count, for: oneOf('poll', 'closing', 'check') })),
+    pendingRequests: list(object({ request: count, for: oneOf('poll', 'closing', 'ending', 'check') })),
   });
-const phase = union('kind', [sending, waiting, searching, following, closing, verifying, review, deciding, ended]);
+const phase = union('kind', [
+  held,
+  sending,
+  waiting,
+  searching,
+  following,
+  closing,
+  verifying,
+  review,
+  deciding,
+  ended,
+]);
 
 /** Nothing is decided by a timeline: what an entry says is believed. */
 const entry = z.custom<TimelineEntry>(

@@ -1,6 +1,6 @@
 import type { ListAnswer } from '../words/outcome.js';
 import type { TransId } from '../words/payment-id.js';
-import { namedIn, type PaymentState } from '../words/payment-state.js';
+import { isUnreleased, namedIn, type PaymentState } from '../words/payment-state.js';
 import type { Failed, Searching, Unsent } from '../words/phase.js';
 import { HOUR_MS } from '../words/time.js';
 import type { Transaction } from '../words/transaction.js';
@@ -64,7 +64,9 @@ export function judge(payment: PaymentState, { ambiguity }: Searching, answer: L
   const finding = findOwn(payment.order, usable);
   switch (finding.kind) {
     case 'found':
-      return { kind: 'adopt', transaction: finding.transaction };
+      return isUnreleased(payment)
+        ? { kind: 'review', why: sentUnreleased(finding.transaction), held: true, transactions: [finding.transaction] }
+        : { kind: 'adopt', transaction: finding.transaction };
     case 'mismatch':
     case 'several':
       return {
@@ -97,6 +99,11 @@ export function judge(payment: PaymentState, { ambiguity }: Searching, answer: L
       };
     }
   }
+}
+
+/** Tells why a person has to look at a payout that was sent, though nothing has released it, as far as is known. */
+function sentUnreleased({ transId, status }: Transaction): string {
+  return `the provider has ${transId} (${status}) for this payout, which was held and not released, as far as is known`;
 }
 
 /** Corrects an old answer about a transaction that was paid once, or has ended. */

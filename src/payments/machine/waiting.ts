@@ -1,13 +1,13 @@
 import type { ListAnswer } from '../words/outcome.js';
 import { namedIn, type PaymentState } from '../words/payment-state.js';
-import type { SendCause, Sending, TransactionMention, Unsent, Waiting } from '../words/phase.js';
+import type { Failed, SendCause, Sending, TransactionMention, Unsent, Waiting } from '../words/phase.js';
 import { withPossibleDoubles } from './known-transactions.js';
 import { LISTED_AFTER_MS, lookUpDelay, whyAmbiguous } from './look-ups.js';
 import { findOwn, ownAmong } from './matching.js';
 import { backoff } from './polling.js';
 import type { Refusal } from './replies.js';
 import { adopt, endIfAbsent, endUnlessNamed, onListed, searchAfterReset } from './searching.js';
-import { inPhase, toEnded, toReview, toSearching } from './transitions.js';
+import { inPhase, toReview, toSearching } from './transitions.js';
 
 /** Period in which a request that the provider never got is tried again, in ms. */
 export const NOT_SENT_PATIENCE_MS = 5 * 60 * 1000;
@@ -254,8 +254,9 @@ export const NOT_KNOWN: Refusal = {
   words: "it isn't known yet whether the provider accepted the payment; try again later",
 };
 
-/** Ends a payment that its merchant withdraws. */
-export function withdraw(payment: PaymentState, now: number): PaymentState {
-  const reason = 'withdrawn before it was sent';
-  return toEnded(payment, { status: 'FAILED', reason, failureCode: 'withdrawn' }, now);
-}
+/** The outcome of a payment that its merchant withdraws. */
+export const WITHDRAWN = {
+  status: 'FAILED',
+  reason: 'withdrawn before it was sent',
+  failureCode: 'withdrawn',
+} as const satisfies Failed;

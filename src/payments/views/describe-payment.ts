@@ -1,4 +1,5 @@
 import { undecidedUntil } from '../machine/following.js';
+import { heldUntil } from '../machine/held.js';
 import { graceEnd } from '../machine/look-ups.js';
 import { nextDue } from '../machine/notification.js';
 import { needsSecondPerson } from '../machine/second-person.js';
@@ -14,7 +15,8 @@ import {
   statusOf,
   transIdOf,
 } from '../words/payment-state.js';
-import { followedBy, type Inquiry, inquiryOf, type Review, type Waiting } from '../words/phase.js';
+import { followedBy, type Held, type Inquiry, inquiryOf, type Review, type Waiting } from '../words/phase.js';
+import { HELD_FOR_WORDS } from './timeline-words.js';
 import { toPayment } from './to-payment.js';
 
 /** Characters of a line that the Web UI's frame has room for on a narrow screen. */
@@ -53,6 +55,7 @@ export function linesOf(state: PaymentState): string[] {
     ['Not known', inquiry && openQuestion(inquiry)],
     ['Grace period', review ? undefined : graceOf(state, inquiry)],
     ['Waits', phase.kind === 'waiting' ? describeWait(state, phase, desk) : undefined],
+    ['Held', phase.kind === 'held' ? describeHold(state, phase) : undefined],
     ['Amount', amountOf({ amount: order.amount, amountPaid })],
     ['Transaction', describeTransaction(state)],
     ['Other transactions', others.length === 0 ? undefined : others.map(withWord).join(', ')],
@@ -90,6 +93,7 @@ function toDo(state: PaymentState, { number, proposed }: Review, desk: string | 
 function canBeDone(payment: PaymentState, desk: string | undefined): string | undefined {
   const { phase, order } = payment;
   if (phase.kind === 'sending') return undefined;
+  if (phase.kind === 'held') return 'withdraw it, with the cancel call';
   if (phase.kind === 'waiting') {
     const call = order.kind === 'payout' ? 'cancel' : 'expire';
     return objectionToWithdrawal(payment, phase) === undefined ? `withdraw it, with the ${call} call` : undefined;
@@ -133,6 +137,12 @@ function describeWait(state: PaymentState, { cause, unsent, until }: Waiting, de
   const where = desk === undefined ? ' with `reject`' : ` [on the desk](${desk})`;
   const recall = cause === 'operator' ? `; the resend can be taken back${where}` : '';
   return `${escapeMarkdown(why)}; next try ${utcTime(until)}; tried until ${utcTime(patienceEnd(state, unsent))}${recall}`;
+}
+
+function describeHold(state: PaymentState, held: Held): string {
+  const waits = held.for.map((one) => `for ${HELD_FOR_WORDS[one]}, until ${utcTime(heldUntil(state, held, one))}`);
+  const approvals = (state.release?.approvals ?? []).map(({ by, at }) => `approved by ${by} at ${utcTime(at)}`);
+  return [...waits, ...approvals].join('; ');
 }
 
 /**

@@ -73,12 +73,20 @@ function causeOf(taken: Taken): Occurrence | undefined {
       return isRefused(taken, event)
         ? undefined
         : { type: 'notification_requested', number: event.number, ...askerOf(event.by) };
+    case 'rejectPayout':
+      return isRefused(taken, event)
+        ? undefined
+        : { type: 'approval_refused', by: event.by, reason: shorten(event.why) };
+    case 'expire':
+      return before.phase.kind === 'held' && after.phase.kind === 'searching'
+        ? { type: 'withdrawal_requested', ...askerOf(event.by) }
+        : undefined;
     // Their consequences, if any, are among the changes.
     case 'begin':
     case 'time':
     case 'handOver':
     case 'resetChecked':
-    case 'expire':
+    case 'approve':
     case 'decide':
     case 'reject':
       return undefined;
@@ -175,7 +183,7 @@ function deliveryOutcome(
 function changesIn(taken: Taken): readonly Occurrence[] {
   const { before, after, event } = taken;
   const changes: Occurrence[] = [];
-  changes.push(...decisionsIn(before, after));
+  changes.push(...releaseIn(before, after), ...decisionsIn(before, after));
   const transId = transIdOf(after);
   if (transId !== undefined && transId !== transIdOf(before)) changes.push({ type: 'accepted', transId });
   if (isClosing(after) && !isClosing(before)) {
@@ -205,10 +213,21 @@ function changesIn(taken: Taken): readonly Occurrence[] {
   return changes;
 }
 
+/** Tells that a payout is held, or that a person has approved it. */
+function releaseIn(before: PaymentState, { phase, release, notifications }: PaymentState): readonly Occurrence[] {
+  const approval = release?.approvals[before.release?.approvals.length ?? 0];
+  const isNew = phase.kind === 'held' && before.notifications.length < notifications.length;
+  return [
+    ...(isNew ? [{ type: 'held', for: phase.for } as const] : []),
+    ...(approval === undefined ? [] : [{ type: 'approved', by: approval.by } as const]),
+  ];
+}
+
 /** Names the actor who had the link ended or the payment withdrawn, if this step carries out that request. */
 function enderIn(taken: Taken): Asker | undefined {
   const { event } = taken;
-  return event.kind === 'expire' && !isRefused(taken, event) ? askerOf(event.by) : undefined;
+  if ((event.kind !== 'expire' && event.kind !== 'rejectPayout') || isRefused(taken, event)) return undefined;
+  return event.kind === 'expire' ? askerOf(event.by) : { source: 'merchant', by: event.by };
 }
 
 /** Names the operator of the decision that this step has carried out. */
@@ -288,7 +307,7 @@ function sourceOf(event: PaymentEvent, after: PaymentState): ChangeSource {
   }
 }
 
-const GIVEN_UP: readonly (FailureCode | undefined)[] = ['not_sent', 'link_not_created'];
+const GIVEN_UP: readonly (FailureCode | undefined)[] = ['not_sent', 'link_not_created', 'withdrawn', 'not_approved'];
 
 /** Shortens a text by code points, so that no character is cut in half. */
 function shorten(text: string): string {

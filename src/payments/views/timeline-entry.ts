@@ -1,4 +1,5 @@
 import type { Decision } from '../words/decision.js';
+import type { HeldFor } from '../words/order.js';
 import type { FailureCode, PaymentEventType, PaymentStatus } from '../words/payment.js';
 import type { TransId } from '../words/payment-id.js';
 import type { SendCause, Unsent } from '../words/phase.js';
@@ -37,6 +38,14 @@ export type ExpiryWord = 'expired' | 'already_expired' | 'refused' | 'may_be_giv
 export type NoAnswerWord = 'throttled' | 'not_asked' | 'credentials_refused' | 'unavailable';
 
 export type Occurrence =
+  /** The payout waits before it is sent. */
+  | { readonly type: 'held'; readonly for: readonly HeldFor[] }
+  /** A person has approved the payout that another has ordered. */
+  | { readonly type: 'approved'; readonly by: string }
+  /** A person has rejected it: nothing is sent any more. */
+  | { readonly type: 'approval_refused'; readonly by: string; readonly reason: string }
+  /** Nothing is sent any more. It ends once the provider's list shows that it was not sent before. */
+  | ({ readonly type: 'withdrawal_requested' } & Asker)
   /** The request goes to the provider. `by`: it is sent once more, and on whose decision. */
   | { readonly type: 'sending'; readonly by?: Exclude<SendCause, 'order'> | undefined }
   /** The provider has the payment as this transaction. */

@@ -33,14 +33,19 @@ export function sourceOf(occurrence: ShownOccurrence): EventSource {
     case 'decision_proposed':
     case 'decision_rejected':
       return 'operator';
+    case 'approved':
+    case 'approval_refused':
+      return 'merchant';
     case 'sending':
       return occurrence.by === 'operator' ? 'operator' : 'system';
     case 'expiring':
     case 'refresh_requested':
     case 'recheck_requested':
     case 'notification_requested':
+    case 'withdrawal_requested':
     case 'status_changed':
       return occurrence.source;
+    case 'held':
     case 'unanswered':
     case 'review_opened':
     case 'merchant_notification':
@@ -60,6 +65,14 @@ function wordsFor(occurrence: ShownOccurrence): string {
   switch (occurrence.type) {
     case 'created':
       return 'The payment was created.';
+    case 'held':
+      return `The payout waits for ${occurrence.for.map((one) => HELD_FOR_WORDS[one]).join(' and ')} before it is sent.`;
+    case 'approved':
+      return `${occurrence.by} approved the payout.`;
+    case 'approval_refused':
+      return `${occurrence.by} rejected the payout before it was sent: ${withoutFullStop(occurrence.reason)}.`;
+    case 'withdrawal_requested':
+      return `${whoIn(occurrence)} withdrew the payout. The provider's list is read before it ends.`;
     case 'sending':
       return SENDING[occurrence.by ?? 'order'];
     case 'accepted':
@@ -106,12 +119,8 @@ function wordsFor(occurrence: ShownOccurrence): string {
       const whose = by === proposedBy ? 'withdrew the decision' : `rejected the decision of ${proposedBy}`;
       return `${by} ${whose} (${action}, review ${review}) before it was carried out.`;
     }
-    case 'status_changed': {
-      const { status, final, amountPaid, reason, failureCode } = occurrence;
-      const moved = amountPaid === undefined ? '' : `: ${xaf(amountPaid)} have moved, which isn't what was ordered`;
-      const withdrawn = failureCode === 'withdrawn' ? ` ${whoIn(occurrence)} withdrew it.` : '';
-      return `The payment is ${status}${final ? ', and final' : ''}${moved}${reason ? `: ${withoutFullStop(reason)}` : ''}.${withdrawn}`;
-    }
+    case 'status_changed':
+      return statusWords(occurrence);
     case 'merchant_notification':
       return `Notification ${occurrence.number} (${occurrence.event}) ${DELIVERIES[occurrence.delivery]}.`;
     case 'notification_requested':
@@ -121,6 +130,14 @@ function wordsFor(occurrence: ShownOccurrence): string {
     case 'stopped':
       return "The payment's workflow was stopped by hand: nothing more is done for it.";
   }
+}
+
+function statusWords(occurrence: Extract<Occurrence, { type: 'status_changed' }>): string {
+  const { status, final, amountPaid, reason, failureCode } = occurrence;
+  const moved = amountPaid === undefined ? '' : `: ${xaf(amountPaid)} have moved, which isn't what was ordered`;
+  const isTold = failureCode !== 'withdrawn' || occurrence.source === 'system';
+  const withdrawn = isTold ? '' : ` ${whoIn(occurrence)} withdrew it.`;
+  return `The payment is ${status}${final ? ', and final' : ''}${moved}${reason ? `: ${withoutFullStop(reason)}` : ''}.${withdrawn}`;
 }
 
 function askedWords(occurrence: Extract<Occurrence, { type: 'asked' }>): string {
@@ -167,6 +184,8 @@ function transactionIn({ other, transId }: Extract<Occurrence, { type: 'asked' |
 function withoutFullStop(reason: string): string {
   return reason.replace(/\.$/, '');
 }
+
+export const HELD_FOR_WORDS = { approval: "another person's approval", date: 'its date' } as const;
 
 const SENDING = {
   order: 'Sanaga sends the request to the provider.',

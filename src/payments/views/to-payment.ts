@@ -1,3 +1,4 @@
+import { heldUntil } from '../machine/held.js';
 import { needsSecondPerson } from '../machine/second-person.js';
 import { objectionToRecall } from '../machine/sending.js';
 import {
@@ -10,8 +11,10 @@ import {
 } from '../words/decision.js';
 import { CURRENCY } from '../words/limits.js';
 import { serviceOf } from '../words/order.js';
+import { digestOf } from '../words/order-digest.js';
 import type {
   Payment,
+  PaymentHold,
   PaymentResolution,
   PaymentReview,
   ProposedDecision,
@@ -54,6 +57,7 @@ export function toPayment(state: PaymentState): Payment {
     reason: reasonOf(state),
     failureCode: failureCodeOf(state),
     financialTransId: facts.financialTransId,
+    held: toHeld(state),
     review: review && toPaymentReview(state, review),
     resolution: state.resolved && toResolution(state, state.resolved),
     // The phone number is empty once it was erased.
@@ -77,6 +81,18 @@ export function forMerchant<Shown extends Pick<Payment, 'id'> & Partial<Pick<Pay
   if (review?.proposed === undefined && review?.rejected === undefined) return payment;
   const { proposed: _, rejected: __, ...shown } = review;
   return { ...payment, review: shown };
+}
+
+function toHeld(state: PaymentState): PaymentHold | undefined {
+  const { phase, order, release } = state;
+  if (phase.kind !== 'held' || order.kind !== 'payout') return undefined;
+  return {
+    for: phase.for,
+    since: isoTime(phase.since),
+    until: isoTime(heldUntil(state, phase, phase.for[0])),
+    approvals: (release?.approvals ?? []).map(({ by, at }) => ({ by, at: isoTime(at) })),
+    digest: digestOf(order),
+  };
 }
 
 function toPaymentReview(state: PaymentState, { number, since, proposed, rejected }: Review): PaymentReview {

@@ -1,4 +1,5 @@
 import { PAYMENT_KINDS, type PaymentId, type PaymentKind } from './payment-id.js';
+import { DAY_MS } from './time.js';
 import type { Medium, PhoneMedium, ProviderStatus } from './transaction.js';
 
 /** A collection's way to the payer: a hosted checkout page, or a request on the payer's phone. */
@@ -39,6 +40,12 @@ export interface PayoutOrder extends OrderCommon {
   readonly name?: string | undefined;
   /** Required when the medium is `platform`. */
   readonly email?: string | undefined;
+  /** Another person has to approve it, whatever its amount. */
+  readonly approval?: true | undefined;
+  /** It isn't sent before this time, in ms since the epoch. */
+  readonly sendAt?: number | undefined;
+  /** The person who ordered it. While nobody is named, nobody can approve it. */
+  readonly orderedBy?: string | undefined;
 }
 
 /** A merchant's order: the whole of it, checked, before anything was sent. */
@@ -82,8 +89,34 @@ export interface PaymentTerms {
   readonly providerTimeoutMs: number;
   /** A decision on a payout of more than this takes two people; XAF. Absent: none does. */
   readonly secondPersonAbove?: number | undefined;
+  /** A payout of more than this waits for another person's approval; XAF. Absent: only where its order says so. */
+  readonly approveAbove?: number | undefined;
+  /** Longest wait for the approval, in ms. Absent: {@link APPROVAL_WITHIN_MS}. */
+  readonly approvalWithinMs?: number | undefined;
   /** The desk's base address, for the link to the payment there in Temporal's Web UI. Absent: no link. */
   readonly deskUrl?: string | undefined;
+}
+
+/** What a payout waits for before it is sent: another person's approval, or its date. */
+export const HELD_FOR = ['approval', 'date'] as const;
+export type HeldFor = (typeof HELD_FOR)[number];
+
+/** Longest wait for the approval of a payout whose terms don't say, in ms. */
+const APPROVAL_WITHIN_MS = 7 * DAY_MS;
+
+/** Reports whether another person has to approve an order before it is sent. */
+export function needsApproval(order: PaymentOrder, { approveAbove = Number.POSITIVE_INFINITY }: PaymentTerms): boolean {
+  return order.kind === 'payout' && (order.approval === true || order.amount > approveAbove);
+}
+
+/** Returns the time by which a payout has to be approved that is held from a time on, in ms since the epoch. */
+export function approveBy({ approvalWithinMs = APPROVAL_WITHIN_MS }: PaymentTerms, since: number): number {
+  return since + approvalWithinMs;
+}
+
+/** Returns the time before which an order isn't sent, in ms since the epoch, if it names one. */
+export function sendAtOf(order: PaymentOrder): number | undefined {
+  return order.kind === 'payout' ? order.sendAt : undefined;
 }
 
 /** The one of the merchant's two provider services that a kind of payment goes through. */

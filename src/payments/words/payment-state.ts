@@ -1,10 +1,18 @@
 import type { PaymentNotification } from '../machine/notification.js';
 import type { RecentQuestions } from '../machine/polling.js';
 import type { Resolved } from './decision.js';
-import type { PaymentOrder, PaymentTerms } from './order.js';
+import { type HeldFor, needsApproval, type PaymentOrder, type PaymentTerms, sendAtOf } from './order.js';
 import type { FailureCode, PaymentStatus } from './payment.js';
 import type { TransId } from './payment-id.js';
-import { followedBy, inquiryOf, type Phase, type Review, type TransactionMention, UNNAMED } from './phase.js';
+import {
+  followedBy,
+  inquiryOf,
+  isNonEmpty,
+  type Phase,
+  type Review,
+  type TransactionMention,
+  UNNAMED,
+} from './phase.js';
 import type { Medium, ProviderStatus } from './transaction.js';
 
 /**
@@ -18,6 +26,8 @@ export interface PaymentState {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly phase: Phase;
+  /** The release of a payout that is held, or was. */
+  readonly release?: Release | undefined;
   readonly facts: Facts;
   readonly sends: Sends;
   /** Reviews so far: the number of the latest. */
@@ -44,6 +54,19 @@ export interface PaymentState {
   readonly delivering?: { readonly number: number; readonly at: number } | undefined;
   /** Requests that are answered when what they wait for has happened. */
   readonly pendingRequests: readonly PendingRequest[];
+}
+
+/** The release of a held payout. Without it, nothing is sent, whoever decides so. */
+export interface Release {
+  readonly approvals: readonly PayoutApproval[];
+  /** Time of the release; missing until then, and for good where somebody has stopped the payout. */
+  readonly at?: number | undefined;
+}
+
+/** A person's approval of a payout that somebody else has ordered, and its time. */
+export interface PayoutApproval {
+  readonly by: string;
+  readonly at: number;
 }
 
 /** The provider's word on the transaction, besides its status. */
@@ -143,17 +166,22 @@ export interface OtherTransaction {
 /** A request to a payment that is answered later; `request` is its caller's number. */
 export interface PendingRequest {
   readonly request: number;
-  readonly for: 'poll' | 'closing' | 'check';
+  readonly for: 'poll' | 'closing' | 'ending' | 'check';
 }
 
 /** Opens a payment that has sent nothing yet. */
 export function openPayment(order: PaymentOrder, terms: PaymentTerms, now: number): PaymentState {
+  const waitsFor: HeldFor[] = [];
+  if (needsApproval(order, terms)) waitsFor.push('approval');
+  if ((sendAtOf(order) ?? now) > now) waitsFor.push('date');
   return {
     order,
     terms,
     createdAt: now,
     updatedAt: now,
-    phase: { kind: 'sending', cause: 'order' },
+    ...(isNonEmpty(waitsFor)
+      ? { phase: { kind: 'held', for: waitsFor, since: now }, release: { approvals: [] } }
+      : { phase: { kind: 'sending', cause: 'order' } }),
     facts: {},
     sends: { count: 0, policySpent: false, mayBeDouble: false },
     reviews: 0,
@@ -168,6 +196,7 @@ export function openPayment(order: PaymentOrder, terms: PaymentTerms, now: numbe
 /** Returns the payment's status in the words of the API. */
 export function statusOf({ phase }: Pick<PaymentState, 'phase'>): PaymentStatus {
   switch (phase.kind) {
+    case 'held':
     case 'sending':
     case 'waiting':
     case 'searching':
@@ -189,6 +218,11 @@ export function statusOf({ phase }: Pick<PaymentState, 'phase'>): PaymentStatus 
 /** Reports whether only a contradiction by the provider could still change the status. */
 export function isFinalPayment({ phase }: Pick<PaymentState, 'phase'>): boolean {
   return phase.kind === 'ended';
+}
+
+/** Reports whether the payment is a payout that was held, and that nobody and nothing has released. */
+export function isUnreleased({ release }: Pick<PaymentState, 'release'>): boolean {
+  return release !== undefined && release.at === undefined;
 }
 
 /** Tells the merchant why the payment is FAILED or EXPIRED, or why it is under review. */

@@ -1,6 +1,6 @@
 import type { Decision, Objection } from './decision.js';
 import type { CURRENCY } from './limits.js';
-import type { CollectionMethod } from './order.js';
+import type { CollectionMethod, HeldFor } from './order.js';
 import type { PaymentId, PaymentKind, TransId } from './payment-id.js';
 import type { Medium, ProviderStatus } from './transaction.js';
 
@@ -15,6 +15,7 @@ export const PAYMENT_EVENT_TYPES = [
   'payment.expired',
   'payment.attempt_failed',
   'payment.review',
+  'payment.held',
 ] as const;
 export type PaymentEventType = (typeof PAYMENT_EVENT_TYPES)[number];
 
@@ -35,6 +36,8 @@ export const FAILURE_CODES = [
   'link_not_created',
   /** The merchant withdrew it before it was sent. */
   'withdrawn',
+  /** A person has rejected it before it was sent, or nobody has approved it in time. */
+  'not_approved',
   /** An operator decided that no money has moved. */
   'decided_by_operator',
 ] as const;
@@ -94,6 +97,18 @@ export interface PaymentResolution extends MadeDecision {
   readonly approval?: { readonly by: string; readonly why: string } | undefined;
 }
 
+/** A payout that waits before it is sent. */
+export interface PaymentHold {
+  /** What it still waits for; it is sent when the last is there. */
+  readonly for: readonly HeldFor[];
+  readonly since: string;
+  /** End of the time for the approval, or else the payout's date. */
+  readonly until: string;
+  readonly approvals: readonly { readonly by: string; readonly at: string }[];
+  /** An approval has to repeat it. */
+  readonly digest: string;
+}
+
 /** A payment as it stands, in the words of the merchant's API; times are ISO 8601 in UTC, amounts XAF. */
 export interface Payment {
   readonly id: PaymentId;
@@ -121,6 +136,8 @@ export interface Payment {
   readonly reason?: string | undefined;
   readonly failureCode?: FailureCode | undefined;
   readonly financialTransId?: string | undefined;
+  /** Present while the payment is a payout that waits before it is sent. */
+  readonly held?: PaymentHold | undefined;
   /** Present while the payment is under review. */
   readonly review?: PaymentReview | undefined;
   /** The operator's decision that ended the last review. */

@@ -1,10 +1,18 @@
 import type { Polling } from '../machine/polling.js';
 import type { Proposal, Rejected, Resolution } from './decision.js';
+import type { HeldFor } from './order.js';
 import type { FailureCode } from './payment.js';
 import type { TransId } from './payment-id.js';
 import type { ProviderStatus, Transaction } from './transaction.js';
 
-export type Phase = Sending | Waiting | Searching | Following | Closing | Verifying | Review | Deciding | Ended;
+export type Phase = Held | Sending | Waiting | Searching | Following | Closing | Verifying | Review | Deciding | Ended;
+
+/** Nothing was sent: the payout waits until nothing is left that it waits for. */
+export interface Held {
+  readonly kind: 'held';
+  readonly for: NonEmpty<HeldFor>;
+  readonly since: number;
+}
 
 /** The decision behind sending money: the merchant's order, the policy for ambiguous requests, or an operator's. */
 export type SendCause = 'order' | 'policy' | 'operator';

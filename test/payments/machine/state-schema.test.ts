@@ -29,7 +29,18 @@ describe("the schema of a payment's state", () => {
     walkAll(machine, { walks: 200, seed: 35 }, () => undefined);
     expect(unread).toEqual([]);
     expect([...phases].sort()).toEqual(
-      ['sending', 'waiting', 'searching', 'following', 'closing', 'verifying', 'review', 'deciding', 'ended'].sort(),
+      [
+        'held',
+        'sending',
+        'waiting',
+        'searching',
+        'following',
+        'closing',
+        'verifying',
+        'review',
+        'deciding',
+        'ended',
+      ].sort(),
     );
   }, 120_000);
 

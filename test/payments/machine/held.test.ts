@@ -1,0 +1,297 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { sentIf } from '../../../src/payments/machine/sending.js';
+import { describePayment } from '../../../src/payments/views/describe-payment.js';
+import { summaryOf } from '../../../src/payments/views/timeline-words.js';
+import { toPayment } from '../../../src/payments/views/to-payment.js';
+import type { PaymentTerms, PayoutOrder } from '../../../src/payments/words/order.js';
+import { DAY, HOUR, MINUTE, payoutOrder, START, transactionOf } from '../../support/orders.js';
+import { NOT_SENT, opened, paid, type Scenario, SILENT, UNAUTHORIZED, UNKNOWN } from '../../support/scenario.js';
+
+const ordered: PayoutOrder = { ...payoutOrder, name: 'Ngono Marie', orderedBy: 'ann' };
+const FRIDAY = START + 3 * DAY;
+
+/** A payout that ann has ordered, and that somebody else has to approve. */
+const toApprove = (more: Partial<PayoutOrder> = {}, given: Partial<PaymentTerms> = {}) =>
+  opened({ ...ordered, approval: true, ...more }, given);
+const dated = (more: Partial<PayoutOrder> = {}) => opened({ ...ordered, sendAt: FRIDAY, ...more });
+
+const refused = (type: string, words: string) => ({ kind: 'refused', type, words: expect.stringContaining(words) });
+const held = ({ payment }: Scenario) => toPayment(payment).held;
+const codeOf = ({ payment }: Scenario) => toPayment(payment).failureCode;
+const typesOf = ({ timeline }: Scenario) => timeline.entries.map(({ type }) => type);
+
+describe('a payout above the limit', () => {
+  it('waits for another person, and the merchant is told so', () => {
+    const payment = opened(ordered, { approveAbove: ordered.amount - 1 });
+    expect(payment.notified).toEqual(['payment.held']);
+    expect(payment.wants).toEqual({ kind: 'wait', until: START + 7 * DAY, summary: 'Wait for the approval' });
+    expect(payment.status).toBe('CREATED');
+    expect(held(payment)).toEqual({
+      for: ['approval'],
+      since: new Date(START).toISOString(),
+      until: new Date(START + 7 * DAY).toISOString(),
+      approvals: [],
+      digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
+  });
+
+  it('is sent at once when it is not above', () => {
+    const payment = opened(ordered, { approveAbove: ordered.amount });
+    expect(payment.wants.kind).toBe('send');
+    expect(payment.payment.release).toBeUndefined();
+    expect(payment.notified).toEqual([]);
+  });
+
+  it('waits as long as its terms say', () => {
+    expect(toApprove({}, { approvalWithinMs: HOUR }).wants).toMatchObject({ until: START + HOUR });
+  });
+});
+
+describe('an approval', () => {
+  it('releases the payout, and is told', () => {
+    const payment = toApprove().later(HOUR).approve('bob');
+    expect(payment.reply?.kind).toBe('done');
+    expect(payment.wants).toEqual({ kind: 'send', cause: 'order' });
+    expect(payment.payment.release).toEqual({ approvals: [{ by: 'bob', at: START + HOUR }], at: START + HOUR });
+    expect(payment.payment.updatedAt).toBe(START + HOUR);
+    expect(held(payment)).toBeUndefined();
+    expect(typesOf(payment)).toEqual(['held', 'approved', 'sending', 'merchant_notification']);
+    expect(paid(ordered).timeline.entries.map(({ type }) => type)).not.toContain('held');
+  });
+
+  it('of the person who ordered it is refused, again and again', () => {
+    const payment = toApprove().approve('ann');
+    expect(payment.reply).toMatchObject(refused('SamePerson', 'ann has ordered'));
+    expect(payment.approve('ann').payment.phase.kind).toBe('held');
+  });
+
+  it('is refused whoever makes it while nobody knows who ordered the payout', () => {
+    const payment = toApprove({ orderedBy: undefined }).approve('bob');
+    expect(payment.reply).toMatchObject(refused('SamePerson', "isn't known who ordered"));
+  });
+
+  it.each([
+    ['amount', { amount: 50_000 }],
+    ['phone', { phone: '670000009' }],
+    ['name', { name: 'Ngono Marc' }],
+    ['medium', { medium: 'orange money' as const }],
+    ['e-mail address', { email: 'other@example.com' }],
+  ])('of another %s is refused', (_, more) => {
+    const other = held(toApprove(more))?.digest ?? '';
+    const payment = toApprove().approve('bob', other);
+    expect(payment.reply).toMatchObject(refused('OtherDigest', 'read the payment again'));
+    expect(payment.wants.kind).toBe('wait');
+  });
+
+  it('repeats a digest that anybody can compute', () => {
+    const text = JSON.stringify([ordered.id, ordered.amount, null, ordered.phone, null, ordered.name]);
+    expect(held(toApprove())?.digest).toBe(createHash('sha256').update(text).digest('hex'));
+  });
+
+  it('is refused once the payout was released, and of one that was never held', () => {
+    const digest = held(toApprove())?.digest ?? '';
+    const payment = toApprove().approve('bob').approve('eve', digest);
+    expect(payment.reply).toMatchObject(refused('NotHeld', 'released already'));
+    expect(paid(ordered).approve('bob', digest).reply).toMatchObject(refused('NotHeld', 'never held'));
+  });
+
+  it('is refused of a payout that waits for its date alone', () => {
+    expect(dated().approve('bob').reply).toMatchObject(refused('NotHeld', 'nobody has to approve'));
+  });
+
+  it('comes too late once its time is over, though nothing else has noticed that', () => {
+    const payment = toApprove()
+      .later(7 * DAY)
+      .approve('bob');
+    expect(payment.reply).toMatchObject(refused('NotHeld', 'time for the approval is over'));
+    expect(payment.listed().listed().status).toBe('FAILED');
+  });
+});
+
+describe('a payout with a date', () => {
+  it('is sent when the date has come, and not before', () => {
+    const payment = dated();
+    expect(payment.wants).toEqual({ kind: 'wait', until: FRIDAY, summary: 'Wait for its date' });
+    expect(payment.at(FRIDAY - 1).wants.kind).toBe('wait');
+    expect(payment.at(FRIDAY).wants).toEqual({ kind: 'send', cause: 'order' });
+  });
+
+  it('whose date is over is sent at once', () => {
+    expect(dated({ sendAt: START }).wants.kind).toBe('send');
+  });
+
+  it('and an approval to wait for is sent when the last is there, in either order', () => {
+    const first = dated({ approval: true }).approve('bob');
+    expect(held(first)).toMatchObject({ for: ['date'], approvals: [{ by: 'bob' }] });
+    expect(first.approve('eve').reply?.kind).toBe('done');
+    expect(held(first)?.approvals).toMatchObject([{ by: 'bob' }]);
+    expect(first.at(FRIDAY).wants.kind).toBe('send');
+
+    const last = dated({ approval: true }).at(FRIDAY);
+    expect(held(last)).toMatchObject({ for: ['approval'] });
+    expect(last.approve('bob').wants.kind).toBe('send');
+  });
+
+  it('is not sent without its approval in time, however far its date is', () => {
+    const payment = dated({ approval: true, sendAt: START + 30 * DAY });
+    expect(payment.wants).toMatchObject({ until: START + 7 * DAY });
+    expect(
+      payment
+        .at(START + 7 * DAY)
+        .listed()
+        .listed().status,
+    ).toBe('FAILED');
+  });
+});
+
+describe('a payout that is released', () => {
+  it('is sent only if the list shows nothing, since Temporal may have lost that it was sent', () => {
+    const payment = toApprove().approve('bob');
+    expect(sentIf(payment.payment)).toBe('absent');
+    expect(sentIf(opened(ordered).payment)).toBe('unread');
+  });
+
+  it('is tried until SEND_BY from its release on', () => {
+    const payment = dated().at(FRIDAY);
+    while (payment.status === 'CREATED') payment.sent(UNAUTHORIZED);
+    expect(codeOf(payment)).toBe('not_sent');
+    expect(payment.now).toBeGreaterThanOrEqual(FRIDAY + payment.payment.terms.sendByMs);
+  });
+
+  it('can be withdrawn while it could not be sent', () => {
+    expect(codeOf(dated().at(FRIDAY).sent(NOT_SENT).cancel())).toBe('withdrawn');
+  });
+});
+
+describe('a payout that nobody approves in time', () => {
+  const late = () => toApprove().at(START + 7 * DAY);
+
+  it('is FAILED once the list has shown nothing', () => {
+    const payment = late();
+    expect(payment.status).toBe('CREATED');
+    payment.listed();
+    expect(payment.status).toBe('FAILED');
+    expect(toPayment(payment.payment)).toMatchObject({
+      failureCode: 'not_approved',
+      reason: 'not approved: nobody approved it in time',
+      final: true,
+    });
+    expect(payment.notified).toEqual(['payment.held', 'payment.failed']);
+    expect(payment.timeline.entries.at(-1)).toMatchObject({ source: 'system', failureCode: 'not_approved' });
+  });
+
+  it('goes to a person when the list shows that it was sent: Temporal has lost its approval', () => {
+    const payment = late().listed(transactionOf(ordered, { status: 'SUCCESSFUL' }));
+    expect(payment.phase('review')).toMatchObject({ held: true, why: expect.stringContaining('not released') });
+    expect(payment.match('T1').found('SUCCESSFUL').reply?.kind).toBe('done');
+    expect(payment.status).toBe('SUCCESSFUL');
+  });
+
+  it('goes to a person when the list can’t be read for a day, and is not sent even by an operator’s decision', () => {
+    const payment = late();
+    while (payment.status === 'CREATED') payment.listing(SILENT);
+    expect(payment.status).toBe('REVIEW');
+    expect(payment.resend({ force: true }).reply).toMatchObject(refused('ResolutionRefused', "can't be sent"));
+    expect(payment.fail().listed().reply?.kind).toBe('done');
+  });
+
+  it('goes to a person when a notification names a transaction meanwhile that the provider has for it', () => {
+    const payment = late().hint('T1').listed().found('SUCCESSFUL');
+    expect(payment.phase('review').held).toBe(true);
+  });
+});
+
+describe('a payout that a person rejects', () => {
+  it('is FAILED at once where no run can have sent it, and says why and who', () => {
+    const payment = toApprove().rejectPayout('bob');
+    expect(payment.reply?.kind).toBe('done');
+    expect(toPayment(payment.payment)).toMatchObject({
+      status: 'FAILED',
+      failureCode: 'not_approved',
+      reason: 'not approved: the wrong amount.',
+    });
+    expect(payment.timeline.entries.slice(-2)).toMatchObject([
+      { type: 'approval_refused', by: 'bob' },
+      { type: 'status_changed', source: 'merchant', by: 'bob' },
+    ]);
+    expect(payment.wants).toEqual({ kind: 'end' });
+  });
+
+  it('is never sent, and ends once the list was read where a run may have sent it', () => {
+    const payment = dated({ approval: true }).approve('bob').rejectPayout('eve', true);
+    expect(payment.reply).toBeUndefined();
+    expect(payment.at(FRIDAY).wants.kind).toBe('lookUp');
+    payment.listed();
+    expect(payment.reply?.kind).toBe('done');
+    expect(codeOf(payment)).toBe('not_approved');
+  });
+
+  it('may be rejected after its approval until its date, and not once it was released', () => {
+    expect(codeOf(dated({ approval: true }).approve('bob').rejectPayout('eve'))).toBe('not_approved');
+    expect(toApprove().approve('bob').rejectPayout('eve').reply).toMatchObject(refused('NotHeld', 'released already'));
+  });
+});
+
+describe('a held payout that its merchant cancels', () => {
+  it('is withdrawn at once where no run can have sent it', () => {
+    const payment = toApprove().cancel();
+    expect(toPayment(payment.payment)).toMatchObject({ status: 'FAILED', failureCode: 'withdrawn' });
+    expect(payment.timeline.entries.at(-1)).toMatchObject({ source: 'merchant', by: 'shop' });
+  });
+
+  it('is told where the list has to be read first, and goes to a person when that shows it', () => {
+    const cancelled = () => dated().cancel(true);
+    const ended = cancelled().listed();
+    expect(codeOf(ended)).toBe('withdrawn');
+    const told = ended.timeline.entries.map((entry) => summaryOf(entry));
+    expect(told.find((words) => words.includes('withdrew'))).toMatch(/^The merchant withdrew the payout/);
+    expect(told.join()).not.toMatch(/Temporal's own tools/);
+    const sent = cancelled().listed(transactionOf(ordered, { status: 'PENDING' }));
+    expect(sent.status).toBe('REVIEW');
+    expect(sent.reply?.kind).toBe('done');
+  });
+});
+
+describe('a notification while a payout is held', () => {
+  it.each([
+    ['names a transaction', (payment: Scenario) => payment.hint('S1')],
+    ['names the payment alone', (payment: Scenario) => payment.named()],
+  ])('that %s brings a person, and keeps it from being sent', (_, notify) => {
+    const payment = notify(dated({ approval: true }).approve('bob'));
+    expect(payment.phase('review')).toMatchObject({ held: true, why: expect.stringContaining('a notification names') });
+    expect(payment.notified).toEqual(['payment.held', 'payment.review']);
+    payment.at(FRIDAY + DAY);
+    expect(payment.status).toBe('REVIEW');
+    expect(payment.resend({ force: true }).reply).toMatchObject(refused('ResolutionRefused', 'not released'));
+  });
+
+  it('is ended by a person, who finds it forged', () => {
+    const payment = toApprove().hint('S1').answered(UNKNOWN).later(HOUR).fail({ force: true }).listed();
+    expect(payment.reply?.kind).toBe('done');
+    expect(codeOf(payment)).toBe('decided_by_operator');
+  });
+
+  it('keeps it from being sent even after its release, until it is on its way', () => {
+    const payment = toApprove().approve('bob').hint('S1');
+    expect(payment.status).toBe('REVIEW');
+  });
+});
+
+describe('operators', () => {
+  it('see what a payout waits for, who has approved it, and what can be done', () => {
+    const text = describePayment(dated({ approval: true }).payment);
+    expect(text).toContain(
+      "Held: for another person's approval, until 2026-01-08 00:00:00 UTC; for its date, until 2026",
+    );
+    expect(text).toContain('withdraw it, with the cancel call');
+    expect(describePayment(dated({ approval: true }).approve('bob').payment)).toContain('approved by bob at');
+  });
+
+  it('may have it asked about, which asks nothing', () => {
+    const payment = toApprove().request('refresh');
+    expect(payment.reply?.kind).toBe('done');
+    expect(payment.wants.kind).toBe('wait');
+    expect(payment.later(MINUTE).fail().reply).toMatchObject(refused('NotUnderReview', 'not under review'));
+  });
+});
