@@ -15,7 +15,8 @@ const ONE_MOMENT_MS = 100;
 
 /**
  * The longest that a payment's first request can be delayed, in ms: the upper bound of the setting SEND_BY. Any request
- * after that is a repetition, decided after a look-up of what had been sent before.
+ * after that is a repetition, decided after a look-up of what had been sent before, or the first of a payout that was
+ * held, which is made only if the list shows nothing.
  */
 export const MAX_FIRST_SEND_AGE_MS = 7 * DAY_MS;
 

@@ -26,6 +26,7 @@ import { isoTime } from '../payments/words/time.js';
 import { type ActivityCalls, activityCalls } from './activity-calls.js';
 import { type Argument, isHistoryLong, onQuery, onSignal, onUpdate } from './handlers.js';
 import {
+  approveUpdate,
   type EndedPayment,
   expireUpdate,
   FINGERPRINT_MISMATCH,
@@ -42,6 +43,7 @@ import {
   type RefusalDetails,
   recheckUpdate,
   refreshUpdate,
+  rejectPayoutUpdate,
   rejectUpdate,
   resendNotificationUpdate,
   resolveUpdate,
@@ -50,10 +52,12 @@ import {
 import { countAmbiguous, countBudgetWait } from './metrics.js';
 import { ProviderLooks } from './provider-looks.js';
 import {
+  approve,
   hint,
   initiationRequest,
   nothing,
   notificationToResend,
+  payoutRejection,
   type Reader,
   recheckRequest,
   rejection,
@@ -137,10 +141,11 @@ class Interpreter {
 
   /** Asks, before a withdrawal, whether the payment may have been sent: this run may not know it. */
   private async withMayHaveBeenSent(message: PaymentEvent): Promise<PaymentEvent> {
-    const isWithdrawal = message.kind === 'expire' && this.payment.phase.kind === 'waiting';
-    return isWithdrawal
-      ? { ...message, mayHaveBeenSent: await this.provider.mayHaveBeenSent(this.payment.order) }
-      : message;
+    const { phase, order } = this.payment;
+    const isWithdrawal =
+      (message.kind === 'expire' && (phase.kind === 'waiting' || phase.kind === 'held')) ||
+      (message.kind === 'rejectPayout' && phase.kind === 'held');
+    return isWithdrawal ? { ...message, mayHaveBeenSent: await this.provider.mayHaveBeenSent(order) } : message;
   }
 
   /** Lets the machine take an event, and shows the change to operators and lists. */
@@ -266,7 +271,8 @@ class Interpreter {
       initiationRequest,
       () =>
         shielded(async () => {
-          await condition(() => this.isSettled || transIdOf(this.payment) !== undefined);
+          const isHeld = () => this.payment.phase.kind === 'held';
+          await condition(() => this.isSettled || isHeld() || transIdOf(this.payment) !== undefined);
           return { ...this.result(), requestId: this.input.requestId };
         }),
       ({ fingerprint }) => {
@@ -282,6 +288,8 @@ class Interpreter {
     );
     onUpdate(lookUpdate, nothing, () => shielded(() => this.looks.look()));
     this.handleRequest(expireUpdate, request, ({ by }) => ({ kind: 'expire', by }));
+    this.handleRequest(approveUpdate, approve, ({ by, digest }) => ({ kind: 'approve', by, digest }));
+    this.handleRequest(rejectPayoutUpdate, payoutRejection, ({ by, why }) => ({ kind: 'rejectPayout', by, why }));
     this.handleRequest(refreshUpdate, request, ({ by }) => ({ kind: 'refresh', by }));
     this.handleRequest(recheckUpdate, recheckRequest, ({ by }) => ({ kind: 'recheck', by }));
     this.handleRequest(resolveUpdate, resolution, (decided) => ({ kind: 'decide', resolution: decided }));

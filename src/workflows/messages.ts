@@ -1,7 +1,7 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import { beginPayment, type LinkRequest } from '../payments/machine/beginning.js';
 import type { CountedPayout, CountedPayouts } from '../payments/machine/counted-payouts.js';
-import type { Actor, Checker } from '../payments/machine/events.js';
+import type { Actor, Approve, Checker } from '../payments/machine/events.js';
 import type { Timeline } from '../payments/views/timeline-entry.js';
 import type { Force, Rejection, Resolution } from '../payments/words/decision.js';
 import type { PaymentOrder, PaymentTerms, Service } from '../payments/words/order.js';
@@ -104,8 +104,9 @@ type EndedRunArgument = [run?: typeof ENDED_RUN];
 export const hintSignal = defineSignal<[Hint]>('hint');
 
 /**
- * Answers when the provider's answer to the initiation is known. Sent with the start, under {@link
- * INITIATION_UPDATE_ID}. Rejected with {@link FINGERPRINT_MISMATCH} when the payment was started with another body.
+ * Answers when the provider's answer to the initiation is known, or while the payment is held. Sent with the start,
+ * under {@link INITIATION_UPDATE_ID}. Rejected with {@link FINGERPRINT_MISMATCH} when the payment was started with
+ * another body.
  */
 export const initiationUpdate = defineUpdate<InitiationReply, [InitiationRequest]>('initiation');
 
@@ -180,6 +181,21 @@ export interface RefusalDetails {
 
 /** Voids the decision that waits for a second person. Rejected like {@link resolveUpdate}. */
 export const rejectUpdate = defineUpdate<PaymentResult, [Rejection]>('rejectDecision');
+
+/**
+ * Approves a held payout, or repeats that. Rejected with `NotHeld`, `SamePerson` or `OtherDigest`. The machine believes
+ * who approves: the API names the person.
+ */
+export const approveUpdate = defineUpdate<PaymentResult, [Approve]>('approve');
+
+/** Argument of {@link rejectPayoutUpdate}: a person, and the reason. */
+export interface PayoutRejection {
+  readonly by: string;
+  readonly why: string;
+}
+
+/** Stops a held payout; answers when it has ended, or a person has to look. Rejected with `NotHeld`. */
+export const rejectPayoutUpdate = defineUpdate<PaymentResult, [PayoutRejection]>('reject');
 
 /** Argument of {@link resendNotificationUpdate}. */
 export interface NotificationToResend extends RequestSource {

@@ -41,9 +41,11 @@ export async function collectDirect(given: PaymentInput): Promise<EndedPayment> 
 /**
  * Pays money out:
  *
- * 1. The provider is told to send it. When nobody knows whether it took the request, its list is searched for the
+ * 1. A payout that has to be approved, or that has a date, is held until both are there. It ends unsent when somebody
+ *    rejects or withdraws it, or nobody approves it in time.
+ * 2. The provider is told to send it. When nobody knows whether it took the request, its list is searched for the
  *    transaction, until a person decides: the payout is never sent again, unless the policy or an operator says so.
- * 2. When the provider notifies, and at growing intervals, it is asked whether the money has arrived.
+ * 3. When the provider notifies, and at growing intervals, it is asked whether the money has arrived.
  */
 export async function payOut(given: PaymentInput): Promise<EndedPayment> {
   const input = readPaymentInput(payoutInput, given);

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { LinkRequest } from '../payments/machine/beginning.js';
 import type { CountedPayout, CountedPayouts } from '../payments/machine/counted-payouts.js';
-import type { Actor, Checker } from '../payments/machine/events.js';
+import type { Actor, Approve, Checker } from '../payments/machine/events.js';
 import type { DeliveryOutcome } from '../payments/machine/notification.js';
 import { stateSchemas } from '../payments/machine/state-schema.js';
 import type { PaymentOrder } from '../payments/words/order.js';
@@ -15,6 +15,7 @@ import type {
   NotificationToResend,
   PaymentInput,
   PayoutLimitInput,
+  PayoutRejection,
   PayoutsToCount,
   RequestSource,
   StatementInput,
@@ -100,6 +101,10 @@ export const notificationToResend: Reader<NotificationToResend> = reader(
 );
 export const resolution = reader(schemas.resolution);
 export const rejection = reader(schemas.rejection);
+
+const person = identifier<string>(100);
+export const approve: Reader<Approve> = reader(object({ by: person, digest: text() }));
+export const payoutRejection: Reader<PayoutRejection> = reader(object({ by: person, why: text() }));
 
 const countedPayout: z.ZodMiniType<CountedPayout> = object({ id: paymentId, amount: count });
 export const payoutsToCount: Reader<PayoutsToCount> = reader(object({ payouts: list(countedPayout), max: count }));
