@@ -5,6 +5,7 @@ import { isForced } from '../../src/payments/words/decision.js';
 import type { TransId } from '../../src/payments/words/payment-id.js';
 import { namedIn, type PaymentState, transIdOf } from '../../src/payments/words/payment-state.js';
 import type { ProviderStatus } from '../../src/payments/words/transaction.js';
+import { withHeld } from './held-book.js';
 import { deliveryViolations, type Violation } from './invariants.js';
 import { SEND_PATIENCE_MS, withNotifications, withReplies, withRequest } from './requests.js';
 import { cannotMoveMoney, checkJudged, checkReview, shownBy, transactionsIn } from './shown.js';
@@ -56,6 +57,7 @@ export function record(before: Situation, event: PaymentEvent, step: Step, now: 
   book = withRequest(book, before, event);
   const replied = withReplies(book, before, event, step, violations);
   book = replied.book;
+  book = withHeld(book, before, event, step, now, violations);
   book = withNotifications(book, before, event, step, now, violations);
   book = withSends(book, before, event, step, now, violations);
   book = withLinks(book, before, event, step, violations);

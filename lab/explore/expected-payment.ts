@@ -22,6 +22,8 @@ const MESSAGES = [
   'hintWithoutTransaction',
   'delivered',
   'expire',
+  'approve',
+  'rejectPayout',
   'refresh',
   'decide',
   'reject',

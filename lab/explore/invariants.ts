@@ -32,6 +32,11 @@ export const INVARIANTS = {
   decisions: 'a decision takes effect only on the present review, and new evidence makes that another',
   secondPerson:
     'what takes two people is done only when two of them have decided the same on the present review, and neither has taken it back',
+  held: 'no payout is sent before its date, nor before another person has approved it where it has to be, nor once somebody has rejected or withdrawn it or the time for its approval is over',
+  approvals:
+    'an approval is taken only in time, from another person than the one who ordered, and with the digest of what is sent; a payout ends as not approved only when somebody has rejected it, or nobody has approved it in time',
+  heldSent: 'a transaction of a payout that nothing has released, as far as is known, brings a person',
+  heldNamed: 'a notification about a payout that is held, or that was and is about to be sent, brings a person',
   oneLink:
     'the merchant is given one link; before another is made the list is read, and those that it shows are expired',
   wayOut: 'every payment reaches an end, or a review that a decision can end, even if nobody answers',

@@ -36,7 +36,7 @@ export class Liveness {
   /** A payment must not wait for valid credentials for ever, either. */
   #credentials(situation: Situation): Violation[] {
     const { kind } = situation.payment.phase;
-    return (kind === 'sending' || kind === 'waiting') && !situation.provider.wasReset
+    return (kind === 'held' || kind === 'sending' || kind === 'waiting') && !situation.provider.wasReset
       ? this.#silence(situation, 'unauthorized')
       : [];
   }

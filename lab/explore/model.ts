@@ -1,10 +1,12 @@
 import type { PaymentEvent, RequestEvent } from '../../src/payments/machine/events.js';
 import type { Step } from '../../src/payments/machine/machine.js';
 import type { Todo } from '../../src/payments/machine/plan.js';
+import { digestOf } from '../../src/payments/words/order-digest.js';
 import type { PaymentEventType } from '../../src/payments/words/payment.js';
 import type { TransId } from '../../src/payments/words/payment-id.js';
 import { MINUTE_MS } from '../../src/payments/words/time.js';
 import { EMPTY_BOOK, given, record } from './book.js';
+import { heldViolations } from './held-book.js';
 import { questionViolations, sendViolations, type Violation, violationsOf } from './invariants.js';
 import type { DecideMove, Move, PostMove } from './move.js';
 import {
@@ -19,11 +21,8 @@ import {
   withEarlier,
   withStatus,
 } from './provider.js';
-import { orderOf, type Setting } from './setting.js';
+import { orderIn, type Setting, START } from './setting.js';
 import type { Book, Machine, Mark, OwnTransaction, Provider, Situation, Told } from './situation.js';
-
-/** Beginning of every story, in ms since the epoch. */
-export const START = Date.UTC(2026, 0, 1);
 
 /** The action of a run that has yet to begin. */
 const NOTHING: Todo = { kind: 'wait', summary: '' };
@@ -53,8 +52,8 @@ export class Model {
   /** The start of every story: a payment was ordered. */
   start(): Transition {
     return this.#transition(() => {
-      const { kind, terms, allowance, wasSentBefore } = this.#setting;
-      const payment = this.#machine.openPayment(orderOf(kind), terms, START);
+      const { terms, allowance, wasSentBefore } = this.#setting;
+      const payment = this.#machine.openPayment(orderIn(this.#setting), terms, START);
       const untouched: Provider = {
         transactions: [],
         silent: 'no',
@@ -84,7 +83,7 @@ export class Model {
   #transition(make: () => Situation): Transition {
     this.#violations = [];
     const situation = make();
-    return { situation, violations: [...this.#violations, ...violationsOf(situation)] };
+    return { situation, violations: [...this.#violations, ...violationsOf(situation), ...heldViolations(situation)] };
   }
 
   #apply(before: Situation, move: Move): Situation {
@@ -111,26 +110,28 @@ export class Model {
         const isDue = before.todo.kind === 'wait' && before.todo.until !== undefined && before.todo.until <= move.to;
         return isDue ? this.#feed(later, { kind: 'time' }) : later;
       }
-      case 'notification': {
-        const { transId, status, truth, isDoubled } = move;
-        const known = isDoubled ? withDoubled(before.provider, before.now) : before.provider;
-        const about = transId ?? known.transactions[0]?.transId;
-        const provider = truth === undefined ? before.provider : withStatus(known, about, truth, before.book.final);
-        const event =
-          transId === undefined
-            ? ({ kind: 'hintWithoutTransaction', status } as const)
-            : ({ kind: 'hint', transId, status } as const);
-        const signals = [...before.signals, event];
-        const after = this.#feed({ ...before, provider, signals }, event);
-        return deducted(before, after, 'notifications', after.provider === before.provider);
-      }
+      case 'notification':
+        return this.#notification(before, move);
       case 'request': {
         const request = before.book.requests + 1;
         const event: RequestEvent =
           move.request === 'resendNotification'
             ? { kind: move.request, request, number: move.number ?? 1 }
-            : { kind: move.request, request };
+            : { kind: move.request, request, ...mayHaveBeenSent(before, move) };
         return this.#request(before, event, 'requests');
+      }
+      case 'approve': {
+        const digest = digestIn(this.#setting, move.isOther);
+        return this.#request(
+          before,
+          { kind: 'approve', request: before.book.requests + 1, by: move.by, digest },
+          'decisions',
+        );
+      }
+      case 'rejectPayout': {
+        const request = before.book.requests + 1;
+        const rejected = { request, by: move.by, why: 'looked', ...mayHaveBeenSent(before, move) };
+        return this.#request(before, { kind: 'rejectPayout', ...rejected }, 'decisions');
       }
       case 'decide':
         return this.#request(before, decideEvent(move, before.book.requests + 1), 'decisions');
@@ -155,6 +156,20 @@ export class Model {
       case 'answersAgain':
         return { ...before, provider: { ...before.provider, silent: 'no' } };
     }
+  }
+
+  #notification(before: Situation, move: Extract<Move, { kind: 'notification' }>): Situation {
+    const { transId, status, truth, isDoubled } = move;
+    const known = isDoubled ? withDoubled(before.provider, before.now) : before.provider;
+    const about = transId ?? known.transactions[0]?.transId;
+    const provider = truth === undefined ? before.provider : withStatus(known, about, truth, before.book.final);
+    const event =
+      transId === undefined
+        ? ({ kind: 'hintWithoutTransaction', status } as const)
+        : ({ kind: 'hint', transId, status } as const);
+    const signals = [...before.signals, event];
+    const after = this.#feed({ ...before, provider, signals }, event);
+    return deducted(before, after, 'notifications', after.provider === before.provider);
   }
 
   #post(before: Situation, move: PostMove): Situation {
@@ -262,8 +277,7 @@ export class Model {
 
   #resetTo({ mark, signals: since }: Situation, to: 'start' | 'mark' | 'next', now: number): Mark {
     if (to === 'start' || mark === undefined) {
-      const { kind, terms } = this.#setting;
-      const payment = this.#machine.openPayment(orderOf(kind), terms, now);
+      const payment = this.#machine.openPayment(orderIn(this.#setting), this.#setting.terms, now);
       return {
         payment,
         todo: NOTHING,
@@ -395,6 +409,20 @@ function outcomeOf(outcome: 'delivered' | 'failed') {
     : ({ kind: 'failed', reason: 'nobody there' } as const);
 }
 
+/** Tells whether a held payout may have been sent before, as the workflow asks before it is stopped. */
+function mayHaveBeenSent({ payment, provider, now }: Situation, { isUnsure }: { readonly isUnsure?: true }) {
+  if (payment.phase.kind !== 'held') return {};
+  const isShown = provider.transactions.some(({ listedFrom }) => listedFrom <= now);
+  return { mayHaveBeenSent: isUnsure === true || provider.wasReset || provider.silent === 'all' || isShown };
+}
+
+/** Returns the digest of the setting's payout, or of another that differs in its name alone. */
+function digestIn(setting: Setting, isOther: true | undefined): string {
+  const order = orderIn(setting);
+  if (order.kind !== 'payout') return '';
+  return digestOf(isOther ? { ...order, name: 'another' } : order);
+}
+
 function decideEvent({ action, transId, review, force, by }: DecideMove, request: number): RequestEvent {
   const decision = action === 'match' ? { action, transId: transId as TransId } : { action };
   return { kind: 'decide', request, resolution: { decision, review, by, why: 'looked', force } };
@@ -420,6 +448,7 @@ function isSame({ payment, todo }: Situation, { payment: other, todo: otherTodo 
     payment.sends.mayBeDouble === other.sends.mayBeDouble &&
     payment.notifications === other.notifications &&
     payment.pendingRequests.length === other.pendingRequests.length &&
-    payment.facts === other.facts
+    payment.facts === other.facts &&
+    payment.release === other.release
   );
 }

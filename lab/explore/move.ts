@@ -1,6 +1,6 @@
 import type { TransId } from '../../src/payments/words/payment-id.js';
 import type { ProviderStatus } from '../../src/payments/words/transaction.js';
-import type { Foreign, RequestKind } from './setting.js';
+import type { Approver, Foreign, RequestKind } from './setting.js';
 
 /** The next event of a story, with the number of troubles that it uses up. */
 export type Move = Happening & { readonly troubles?: number | undefined };
@@ -22,7 +22,16 @@ type Happening =
       /** The provider has made the transaction by itself, long after it took the payment's request. */
       readonly isDoubled?: true;
     }
-  | { readonly kind: 'request'; readonly request: RequestKind; readonly number?: number }
+  | {
+      readonly kind: 'request';
+      readonly request: RequestKind;
+      readonly number?: number;
+      /** Of a held payout: the provider or Temporal doesn't say whether it was sent before. */
+      readonly isUnsure?: true;
+    }
+  /** `isOther`: the digest is that of another payout. */
+  | { readonly kind: 'approve'; readonly by: Approver; readonly isOther?: true }
+  | { readonly kind: 'rejectPayout'; readonly by: Approver; readonly isUnsure?: true }
   | DecideMove
   | { readonly kind: 'reject'; readonly review: number; readonly by: Person }
   | { readonly kind: 'handOver' }

@@ -4,7 +4,7 @@ import { MINUTE_MS } from '../../src/payments/words/time.js';
 import type { DecideMove, Move, Person } from './move.js';
 import { nextTransId } from './provider.js';
 import { answerMoves, costly, mayOf, postMoves, reachable, turnOf } from './provider-moves.js';
-import { FOREIGN, type Setting } from './setting.js';
+import { type Approver, FOREIGN, type Setting } from './setting.js';
 import type { Situation } from './situation.js';
 
 /** All moves that are possible next. */
@@ -67,11 +67,14 @@ function messageMoves(situation: Situation, setting: Setting): Move[] {
     for (const request of setting.requests) {
       // An ended payment is opened again for these two alone.
       if (todo.kind === 'end' && request !== 'recheck' && request !== 'resendNotification') continue;
+      if (request === 'expire') moves.push(...unsure(situation, setting, { kind: 'request', request }));
       if (request !== 'resendNotification') moves.push({ kind: 'request', request });
       else if (situation.book.notifications > 0) moves.push({ kind: 'request', request, number: 1 });
     }
   }
-  if (left.decisions > 0 && todo.kind !== 'end') moves.push(...decisionMoves(situation, setting));
+  if (left.decisions > 0 && todo.kind !== 'end') {
+    moves.push(...decisionMoves(situation, setting), ...approvalMoves(situation, setting));
+  }
   // It begins when the workflow task is recorded that has asked for it.
   if (delivering !== undefined && (recorded === undefined || recorded.delivering !== undefined)) {
     moves.push({ kind: 'delivered', outcome: 'delivered' });
@@ -134,6 +137,32 @@ function notificationMoves(situation: Situation, setting: Setting): Move[] {
     moves.push({ kind: 'notification', status: 'SUCCESSFUL', ...(isPaid && { truth: 'SUCCESSFUL' }) });
   }
   return moves;
+}
+
+/** Lists what people try with a payout that is held or was, also in vain: its clerk's own approval, and late ones. */
+function approvalMoves(situation: Situation, setting: Setting): Move[] {
+  const { held, decisions } = setting;
+  if (held === undefined || situation.payment.phase.kind === 'ended') return [];
+  const approvers: readonly Approver[] = decisions.has('second')
+    ? ['clerk', 'manager', 'accountant']
+    : ['clerk', 'manager'];
+  const rejection: Move = { kind: 'rejectPayout', by: 'manager' };
+  return [
+    ...approvers.map((by): Move => ({ kind: 'approve', by })),
+    ...(decisions.has('outdated') ? [{ kind: 'approve', by: 'manager', isOther: true } as const] : []),
+    rejection,
+    ...unsure(situation, setting, rejection),
+  ];
+}
+
+/** Lists a message that stops a held payout, where nobody says in time whether it was sent before. */
+function unsure(
+  situation: Situation,
+  setting: Setting,
+  move: Extract<Move, { kind: 'request' | 'rejectPayout' }>,
+): Move[] {
+  const isAsked = situation.payment.phase.kind === 'held' && mayOf(situation, setting)('unchecked');
+  return isAsked ? [costly({ ...move, isUnsure: true })] : [];
 }
 
 /** Lists the ways for an operator to take back a decision that isn't carried out yet. */

@@ -90,7 +90,7 @@ export function describeStory(machine: Machine, setting: Setting, moves: readonl
   const model = new Model(machine, setting);
   const begin = model.start().situation;
   let situation = begin;
-  const lines = [`${setting.kind} ordered (AMBIGUOUS_POLICY=${setting.terms.ambiguousPolicy})`];
+  const lines = [`${setting.kind} ordered${heldWords(setting)} (AMBIGUOUS_POLICY=${setting.terms.ambiguousPolicy})`];
   for (const move of moves) {
     const before = situation;
     situation = model.apply(before, move).situation;
@@ -98,6 +98,12 @@ export function describeStory(machine: Machine, setting: Setting, moves: readonl
     lines.push(`+${timeOf(situation.now - begin.now)} ${describe(move, before)}${changed}`);
   }
   return lines;
+}
+
+function heldWords({ held }: Setting): string {
+  if (held === undefined) return '';
+  const date = held.sendAfterMs === undefined ? '' : ` for ${timeOf(held.sendAfterMs)} later`;
+  return `${date}${held.approval ? ', to be approved' : ''}`;
 }
 
 function statusWords(before: Situation, { book, payment, todo }: Situation): string {
@@ -147,7 +153,11 @@ function describe(move: Move, before: Situation): string {
       return `a notification${kind} says that ${move.transId} is ${move.status}`;
     }
     case 'request':
-      return `somebody asks: ${move.request}`;
+      return `somebody asks: ${move.request}${unsureWords(move)}`;
+    case 'approve':
+      return `the ${move.by} approves ${move.isOther ? 'another payout' : 'the payout'}`;
+    case 'rejectPayout':
+      return `the ${move.by} rejects the payout${unsureWords(move)}`;
     case 'decide':
       return decisionWords(move);
     case 'reject':
@@ -163,6 +173,10 @@ function describe(move: Move, before: Situation): string {
     case 'answersAgain':
       return 'the provider answers again';
   }
+}
+
+function unsureWords({ isUnsure }: { readonly isUnsure?: true }): string {
+  return isUnsure ? ', and it is not known whether it was sent before' : '';
 }
 
 function notGenuine(transId: string): string {

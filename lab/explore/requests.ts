@@ -40,6 +40,9 @@ export function withRequest(book: Book, { payment }: Situation, event: PaymentEv
         made: { what: `${decision.action}${transId}${isForced(force) ? '!' : ''}`, review, by },
       });
     }
+    case 'approve':
+    case 'rejectPayout':
+      return opened(book, { request: event.request, kind: event.kind, isInsisted: false, isCurrent: true, view: [] });
     case 'reject':
       return opened(book, {
         request: event.request,
@@ -183,7 +186,8 @@ export function withNotifications(
       outbox = [...others, { number: event.number, type }].sort((one, other) => one.number - other.number);
   }
   const after = viewOf(step.payment);
-  const expected = expectedNotification(before, after);
+  const isHeld = step.payment.phase.kind === 'held' && notifications === 0;
+  const expected = isHeld ? 'payment.held' : expectedNotification(before, after);
   if (expected !== step.notified) {
     violations.push({
       invariant: 'notified',

@@ -308,6 +308,10 @@ class StoryRun {
         return signalJob('hint', { status: event.status });
       case 'delivered':
         return activityJob(this.active?.delivery?.seq ?? -1, false, event.outcome);
+      case 'approve':
+        return updateJob(String(event.request), 'approve', [{ by: event.by, digest: event.digest }]);
+      case 'rejectPayout':
+        return updateJob(String(event.request), 'reject', [{ by: event.by, why: event.why }]);
       case 'decide':
         return updateJob(String(event.request), 'resolve', [event.resolution]);
       case 'reject':

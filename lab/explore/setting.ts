@@ -64,6 +64,19 @@ export type Foreign = keyof typeof FOREIGN;
 
 export const FOREIGN_KINDS: readonly Foreign[] = ['silent', 'unknown', 'others', 'othersUser', 'both', 'nameless'];
 
+/** What the payout of a setting waits for before it is sent. A clerk has ordered it. */
+export interface HeldOrder {
+  readonly approval?: true | undefined;
+  /** Time from the beginning of the story until its date, in ms. */
+  readonly sendAfterMs?: number | undefined;
+}
+
+/** People of the merchant: the one who has ordered the payout, and two who may approve it. */
+export type Approver = 'clerk' | 'manager' | 'accountant';
+
+/** Beginning of every story, in ms since the epoch. */
+export const START = Date.UTC(2026, 0, 1);
+
 /** Numbers of unusual events allowed in one story. */
 export interface Allowance {
   /** Troubles of the provider and of workers. */
@@ -72,7 +85,7 @@ export interface Allowance {
   readonly notifications: number;
   /** Requests of merchants, and operators' rechecks. */
   readonly requests: number;
-  /** Operators' decisions. */
+  /** Operators' decisions, and approvals and rejections of a held payout. */
   readonly decisions: number;
   readonly handOvers: number;
   readonly resets: number;
@@ -82,6 +95,7 @@ export interface Allowance {
 export interface Setting {
   readonly name: string;
   readonly kind: OrderKind;
+  readonly held?: HeldOrder | undefined;
   readonly terms: PaymentTerms;
   /** Longest delay until the list shows a transaction, in ms (A1). */
   readonly listLagMs: number;
@@ -121,6 +135,7 @@ export const SHORT_TERMS: PaymentTerms = {
   resolveAfterMs: 30 * SECOND_MS,
   sendByMs: 8 * MINUTE_MS,
   providerTimeoutMs: 2 * SECOND_MS,
+  approvalWithinMs: 3 * MINUTE_MS,
 };
 
 /** Polls come often, and before anything else. */
@@ -205,6 +220,14 @@ export function orderOf(kind: OrderKind): PaymentOrder {
     case 'payout':
       return { ...common, id: 'pay_1' as PaymentId, kind, phone: '670000000' };
   }
+}
+
+/** Returns the order of a setting's payment, with what it waits for. */
+export function orderIn({ kind, held }: Pick<Setting, 'kind' | 'held'>): PaymentOrder {
+  const order = orderOf(kind);
+  if (order.kind !== 'payout' || held === undefined) return order;
+  const { approval, sendAfterMs } = held;
+  return { ...order, orderedBy: 'clerk', approval, sendAt: sendAfterMs && START + sendAfterMs };
 }
 
 /** Longer than anything else that a payment waits for before it sends or asks again. */

@@ -1,11 +1,12 @@
 import type { OrderKind } from '../../src/payments/words/order.js';
-import { SECOND_MS } from '../../src/payments/words/time.js';
+import { MINUTE_MS, SECOND_MS } from '../../src/payments/words/time.js';
 import {
   type Allowance,
   calmSettingOf,
   type DecisionKind,
   FOREIGN_KINDS,
   type Foreign,
+  type HeldOrder,
   QUICK_TERMS,
   RETRY_AFTER_MS,
   type RequestKind,
@@ -35,6 +36,8 @@ interface Theme {
   readonly rejectsRepeated?: true;
   /** The provider's `Retry-After`, in ms. */
   readonly retryAfterMs?: number;
+  /** What its payouts wait for. */
+  readonly held?: HeldOrder;
   /** Its payouts are above the limit. */
   readonly takesTwoPeople?: boolean;
 }
@@ -58,6 +61,34 @@ const THEMES: readonly Theme[] = [
     troubles: ['ambiguous', 'takenTwice', 'silence'],
     decisions: ['resend', 'fail', 'match', 'insist', 'outdated', 'second'],
     takesTwoPeople: true,
+  },
+  {
+    name: 'an approval',
+    allowance: { troubles: 2, notifications: 1, requests: 1, decisions: 3 },
+    troubles: ['workerLost', 'ambiguous', 'unchecked', 'silence'],
+    requests: ['expire'],
+    decisions: ['resend', 'fail', 'insist', 'outdated', 'second'],
+    foreign: ['unknown'],
+    held: { approval: true },
+  },
+  {
+    name: 'an approval and a date',
+    allowance: { troubles: 1, requests: 1, decisions: 3, handOvers: 1, resets: 1 },
+    troubles: ['workerLost', 'notSent', 'unchecked'],
+    requests: ['expire'],
+    decisions: ['resend', 'fail', 'outdated', 'second'],
+    isMarked: true,
+    held: { approval: true, sendAfterMs: 2 * MINUTE_MS },
+  },
+  {
+    name: 'a held payout that a lost workflow has sent',
+    allowance: { troubles: 2, notifications: 1, requests: 1, decisions: 2 },
+    troubles: ['silence', 'unchecked', 'olderStatus'],
+    requests: ['expire'],
+    decisions: ['resend', 'fail', 'match', 'insist'],
+    wasSentBefore: true,
+    namesAlone: true,
+    held: { approval: true, sendAfterMs: 2 * MINUTE_MS },
   },
   {
     name: 'a request that is not sent',
@@ -183,8 +214,8 @@ const THEMES: readonly Theme[] = [
 export function defaultSettings(): Setting[] {
   const themed = (['payout', 'link'] as const).flatMap((kind) =>
     (['review', 'resend'] as const).flatMap((policy) =>
-      THEMES.filter((theme) => kind === 'payout' || !(theme.takesTwoPeople || theme.wasSentBefore)).map((theme) =>
-        settingOfTheme(theme, kind, policy),
+      THEMES.filter((theme) => kind === 'payout' || !(theme.takesTwoPeople || theme.wasSentBefore || theme.held)).map(
+        (theme) => settingOfTheme(theme, kind, policy),
       ),
     ),
   );
@@ -203,6 +234,7 @@ function settingOfTheme(theme: Theme, kind: OrderKind, ambiguousPolicy: 'review'
     decisions,
     foreign = [],
     isQuick,
+    held,
     takesTwoPeople,
     isMarked,
     refusesUnknown,
@@ -214,6 +246,7 @@ function settingOfTheme(theme: Theme, kind: OrderKind, ambiguousPolicy: 'review'
   return calmSettingOf({
     name: `${kind}, ${ambiguousPolicy}: ${name}`,
     kind,
+    held,
     terms: {
       ...(isQuick ? QUICK_TERMS : SHORT_TERMS),
       ...(takesTwoPeople && TWO_PEOPLE),

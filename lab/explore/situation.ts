@@ -162,6 +162,10 @@ export interface Book {
   readonly isFailed: boolean;
   /** One person's decision that takes two, and its review; nobody has rejected it or decided otherwise since. */
   readonly proposed?: { readonly what: string; readonly review: number; readonly by: string } | undefined;
+  /** Another person than the clerk has approved the held payout, as it is sent. */
+  readonly isApproved?: true | undefined;
+  /** Somebody has rejected or withdrawn the held payout, or the time for its approval is over. */
+  readonly isStopped?: 'rejected' | 'withdrawn' | 'late' | undefined;
   readonly expiresAt?: number | undefined;
   /**
    * Time since when nothing could be sent for another reason than the credentials (`unsentSince`), or for any
@@ -186,7 +190,7 @@ export interface Book {
 
 export interface OpenRequest {
   readonly request: number;
-  readonly kind: RequestKind | 'resend' | 'fail' | 'match' | 'reject';
+  readonly kind: RequestKind | 'approve' | 'rejectPayout' | 'resend' | 'fail' | 'match' | 'reject';
   readonly isInsisted: boolean;
   /** The review that it was made on is the present one. */
   readonly isCurrent: boolean;

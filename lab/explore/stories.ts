@@ -1,11 +1,13 @@
 import type { PaymentEvent } from '../../src/payments/machine/events.js';
 import type { Step } from '../../src/payments/machine/machine.js';
 import type { OrderKind, PaymentOrder, PaymentTerms } from '../../src/payments/words/order.js';
-import { Model, START } from './model.js';
+import type { PaymentState } from '../../src/payments/words/payment-state.js';
+import { MINUTE_MS } from '../../src/payments/words/time.js';
+import { Model } from './model.js';
 import type { Move } from './move.js';
 import { movesFrom } from './moves.js';
 import { pick, randomOf } from './random.js';
-import { orderOf, type Setting, settingOf, TWO_PEOPLE } from './setting.js';
+import { type HeldOrder, orderIn, type Setting, START, settingOf, TWO_PEOPLE } from './setting.js';
 import type { Machine, Situation } from './situation.js';
 
 /** A random story: the events of one payment, in order, and the machine's step at each. */
@@ -53,7 +55,7 @@ export function randomStory(machine: Machine, seed: number, options: StoryOption
     if (move === undefined) break;
     ({ situation } = model.apply(situation, move));
   }
-  return { order: orderOf(setting.kind), terms: setting.terms, startedAt: START, events };
+  return { order: orderIn(setting), terms: setting.terms, startedAt: START, events };
 }
 
 function storySetting(random: () => number, { kind, ambiguousPolicy }: StoryOptions): Setting {
@@ -64,10 +66,19 @@ function storySetting(random: () => number, { kind, ambiguousPolicy }: StoryOpti
       ambiguousPolicy: ambiguousPolicy ?? (random() < 0.5 ? 'review' : 'resend'),
       ...(random() < 0.5 && TWO_PEOPLE),
     },
+    held: pick(HELD_ORDERS, random),
     namesAlone: true,
     allowance: { troubles: 4, notifications: 3, requests: 3, decisions: 4, handOvers: 2, resets: 0 },
   });
 }
+
+/** Most payouts are sent at once. */
+const HELD_ORDERS: readonly (HeldOrder | undefined)[] = [
+  undefined,
+  undefined,
+  { approval: true },
+  { approval: true, sendAfterMs: MINUTE_MS },
+];
 
 /**
  * Reports whether a story can contain a move: no withdrawal, no lost worker, no reset, nothing during a request, and no
@@ -88,9 +99,11 @@ function isPlayable(move: Move, { todo, payment }: Situation): boolean {
     case 'resetCheck':
       return move.answer.kind !== 'lost';
     case 'request':
-      // A withdrawal makes the workflow ask Temporal first, which a story knows nothing of.
-      return isWaiting && !(move.request === 'expire' && payment.phase.kind === 'waiting');
+      return isWaiting && !(move.request === 'expire' && isAskedFirst(payment));
+    case 'rejectPayout':
+      return isWaiting && !isAskedFirst(payment);
     case 'notification':
+    case 'approve':
     case 'decide':
     case 'reject':
     case 'delivered':
@@ -99,4 +112,9 @@ function isPlayable(move: Move, { todo, payment }: Situation): boolean {
     default:
       return true;
   }
+}
+
+/** Reports whether a withdrawal makes the workflow ask Temporal first, which a story knows nothing of. */
+function isAskedFirst({ phase }: PaymentState): boolean {
+  return phase.kind === 'waiting' || phase.kind === 'held';
 }

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
+import { MINUTE_MS } from '../../src/payments/words/time.js';
 import type { Invariant, Violation } from './invariants.js';
 import { Liveness } from './liveness.js';
 import { Model } from './model.js';
@@ -111,6 +112,7 @@ export function walkSetting(seed: number): Setting {
     copies: random() < 0.1 ? 4 : 1,
     ...(random() < 0.1 && kind !== 'link' && { wasSentBefore: true as const }),
     ...(random() < 0.3 && { namesAlone: true as const }),
+    ...(random() < 0.4 && { held: { approval: true as const, ...(random() < 0.5 && { sendAfterMs: 2 * MINUTE_MS }) } }),
   });
 }
 
@@ -147,7 +149,7 @@ function nextMove(situation: Situation, setting: Setting, calm: number, random: 
 
 /** Reports whether a move needs nobody's message and costs no trouble. */
 function isPlain({ kind, troubles = 0 }: Move): boolean {
-  const isDecision = kind === 'decide' || kind === 'reject';
+  const isDecision = kind === 'decide' || kind === 'reject' || kind === 'approve' || kind === 'rejectPayout';
   const isMessage = kind === 'notification' || kind === 'request' || isDecision;
   return troubles === 0 && !isMessage && kind !== 'handOver' && kind !== 'mark' && kind !== 'reset';
 }

@@ -74,7 +74,14 @@ describe('An exploration', () => {
       foreign: ['others'],
       allowance: { troubles: 1, notifications: 1 },
     });
-    const settings = [links, inDoubt, throttled, resent, heldBack];
+    const held = calmSettingOf({
+      kind: 'payout',
+      held: { approval: true },
+      requests: new Set(['expire']),
+      foreign: ['unknown'],
+      allowance: { requests: 1, decisions: 1, notifications: 1 },
+    });
+    const settings = [links, inDoubt, throttled, resent, heldBack, held];
     expect(exploreAll(machine, settings, { states: 60_000 }).broken).toEqual([]);
     const drawn = [...picture.matchAll(/^\s*(\w+ --> \w+)/gm)].map(([, arrow]) => arrow);
     expect([...arrows].sort()).toEqual(drawn.sort());
@@ -145,6 +152,7 @@ describe('A random story', () => {
     }
     expect([...kinds].sort()).toEqual(
       [
+        'approve',
         'askStatus',
         'checkReset',
         'decide',
@@ -161,6 +169,7 @@ describe('A random story', () => {
         'recheck',
         'refresh',
         'reject',
+        'rejectPayout',
         'resetChecked',
         'resendNotification',
         'send',

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -6,6 +6,7 @@ import { transform } from '@swc/core';
 import type { Machine } from '../../../lab/explore/situation.js';
 
 const sources = fileURLToPath(new URL('../../../src/payments/', import.meta.url));
+const packages = fileURLToPath(new URL('../../../node_modules', import.meta.url));
 /** The texts of all its files, by their paths in it. */
 const texts = new Map<string, string>();
 for (const file of await readdir(sources, { recursive: true })) {
@@ -64,6 +65,7 @@ async function transpiled({ find, replace }: Change): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sanaga-mutant-'));
   folders.push(folder);
   await writeFile(join(folder, 'package.json'), '{"type":"module"}');
+  await symlink(packages, join(folder, 'node_modules'));
   await Promise.all(
     [...texts].map(async ([file, text]) => {
       const source = file === changedFile ? text.slice(0, start) + replace + text.slice(end) : text;
