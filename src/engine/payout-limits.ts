@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
-import type { CountedPayout } from '../payments/machine/counted-payouts.js';
+import { type CountedPayout, countedAt } from '../payments/machine/counted-payouts.js';
 import type { PaymentOrder } from '../payments/words/order.js';
 import { dayOf, endOfDay, HOUR_MS } from '../payments/words/time.js';
 import type { MerchantLimits } from '../settings/merchants.js';
@@ -50,16 +50,14 @@ export async function refuseBeyondLimits(
   if (maxPerDay === undefined) return;
 
   const { id, amount } = order;
-  const now = Date.now();
+  const at = countedAt(order, Date.now());
   // Refused before it is counted: a refused payout leaves nothing behind.
   const count =
-    amount > maxPerDay
-      ? undefined
-      : await context.payoutLimits.count(context, merchant, { id, amount }, maxPerDay, now);
+    amount > maxPerDay ? undefined : await context.payoutLimits.count(context, merchant, { id, amount }, maxPerDay, at);
   if (count?.isAccepted) return;
   // The same request may have been counted on the day before, just before midnight.
   if ((await findPayment(context, id, UNCHECKED)) !== undefined) return;
-  throw new DailyLimitReached(maxPerDay, count?.total, endOfDay(now));
+  throw new DailyLimitReached(maxPerDay, count?.total, endOfDay(at));
 }
 
 /** The result of counting a payout, with the day's sum so far, in XAF. */
@@ -96,7 +94,7 @@ export class PayoutLimits {
 
   /**
    * @param max the limit, in XAF
-   * @param now ms since the epoch
+   * @param at a time of the day that it counts on, in ms since the epoch
    * @throws {Unavailable} when it isn't known whether it was counted.
    */
   async count(
@@ -104,14 +102,14 @@ export class PayoutLimits {
     merchant: string,
     payout: CountedPayout,
     max: number,
-    now: number,
+    at: number,
   ): Promise<Counted> {
-    const day = dayOf(now);
+    const day = dayOf(at);
     const key = `${payoutLimitWorkflowId(merchant, day)} ${max}`;
     const gathering = this.#gathering.get(key);
     const batch =
       gathering === undefined || gathering.payouts.length >= MAX_BATCH
-        ? this.#begin(context, key, { merchant, day, max, until: endOfDay(now) + LINGER_MS })
+        ? this.#begin(context, key, { merchant, day, max, until: endOfDay(at) + LINGER_MS })
         : gathering;
     const place = batch.payouts.push(payout) - 1;
     const { isAccepted, total } = await batch.counted;

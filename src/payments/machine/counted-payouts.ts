@@ -1,8 +1,9 @@
+import { type PaymentOrder, sendAtOf } from '../words/order.js';
 import type { PaymentId } from '../words/payment-id.js';
 
 /**
- * The payouts that a merchant has ordered on one day, counted against the merchant's limit for a day. Each counts on
- * the day it was ordered, whatever becomes of it.
+ * The payouts of a merchant's day, counted against the merchant's limit for a day. Each counts on the first day on
+ * which it may be sent, whatever becomes of it.
  */
 export interface CountedPayouts {
   /** The sum of all that were counted, in XAF. */
@@ -15,6 +16,14 @@ export interface CountedPayouts {
 export interface CountedPayout {
   readonly id: PaymentId;
   readonly amount: number;
+}
+
+/**
+ * Returns a time of the day that a payout counts on, in ms since the epoch: that of its date, or of the order, which
+ * somebody may approve at once.
+ */
+export function countedAt(order: PaymentOrder, now: number): number {
+  return Math.max(now, sendAtOf(order) ?? now);
 }
 
 export const NO_PAYOUTS: CountedPayouts = { total: 0, latest: [] };

@@ -1,7 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type CountedPayout, countPayouts, NO_PAYOUTS } from '../../../src/payments/machine/counted-payouts.js';
+import {
+  type CountedPayout,
+  countedAt,
+  countPayouts,
+  NO_PAYOUTS,
+} from '../../../src/payments/machine/counted-payouts.js';
 import type { PaymentId } from '../../../src/payments/words/payment-id.js';
+import { DAY, payoutOrder, START } from '../../support/orders.js';
 
 const payout = (number: number, amount: number) => ({ id: `pay_${number}` as PaymentId, amount });
 
@@ -12,6 +18,13 @@ function counting(before: typeof NO_PAYOUTS, one: CountedPayout, max: number) {
 }
 
 describe('the payouts of a day', () => {
+  it('has each on the first day on which it may be sent', () => {
+    expect(countedAt(payoutOrder, START)).toBe(START);
+    expect(countedAt({ ...payoutOrder, approval: true }, START)).toBe(START);
+    expect(countedAt({ ...payoutOrder, sendAt: START + DAY }, START)).toBe(START + DAY);
+    expect(countedAt({ ...payoutOrder, sendAt: START - DAY }, START)).toBe(START);
+  });
+
   it('takes payouts up to the limit, and not one franc more', () => {
     const first = counting(NO_PAYOUTS, payout(1, 600), 1_000);
     expect(first?.total).toBe(600);
