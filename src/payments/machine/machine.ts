@@ -22,7 +22,7 @@ import { afterTry, withDelivery, withNotification } from './notification.js';
 import { plan, type Todo } from './plan.js';
 import { recordQuestion } from './polling.js';
 import type { Change, Reply } from './replies.js';
-import { isReleased, onRequest, replyTo } from './requests.js';
+import { isAnswered, onRequest, replyTo } from './requests.js';
 import { onHintBeforeSending } from './sending.js';
 import { askSoon } from './transitions.js';
 import { onHintWhileWaiting, onWaited } from './waiting.js';
@@ -51,19 +51,19 @@ export function step(payment: PaymentState, event: PaymentEvent, now: number): S
   const asked = askAboutPaidClaims(shown, polledTransaction(shown.phase)?.transId, now);
   const moved = renumberReview(payment, applyTime(asked, now));
   const notified = notificationOf(payment, moved);
-  const released = moved.pendingRequests.filter((pending) => isReleased(pending, moved, event));
+  const answered = moved.pendingRequests.filter((pending) => isAnswered(pending, moved, event));
   const after: PaymentState = {
     ...moved,
     updatedAt: isNews(payment, moved) ? now : moved.updatedAt,
     notifications: notified === undefined ? moved.notifications : withNotification(moved.notifications, notified, now),
-    pendingRequests: moved.pendingRequests.filter((pending) => !released.includes(pending)),
+    pendingRequests: moved.pendingRequests.filter((pending) => !answered.includes(pending)),
   };
   const todo = plan(after, now);
   return {
     payment: todo.kind === 'deliver' ? { ...after, delivering: { number: todo.number, at: todo.at } } : after,
     todo,
     notified,
-    replies: [...replies, ...released.map((pending) => replyTo(pending, payment, moved, event))],
+    replies: [...replies, ...answered.map((pending) => replyTo(pending, payment, moved, event))],
   };
 }
 

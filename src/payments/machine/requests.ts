@@ -155,7 +155,7 @@ function answerLater(payment: PaymentState, request: number, what: PendingReques
     : done(payment, request);
 }
 
-export function isReleased(pending: PendingRequest, { phase }: PaymentState, event: PaymentEvent): boolean {
+export function isAnswered(pending: PendingRequest, { phase }: PaymentState, event: PaymentEvent): boolean {
   if (event.kind === 'handOver') return true;
   switch (pending.for) {
     case 'poll':
