@@ -7,10 +7,14 @@ import type { Machine } from '../../../lab/explore/situation.js';
 
 const sources = fileURLToPath(new URL('../../../src/payments/', import.meta.url));
 const packages = fileURLToPath(new URL('../../../node_modules', import.meta.url));
-/** The texts of all its files, by their paths in it. */
+/** The texts of all its files, by their paths in it, and the scripts that they compile to. */
 const texts = new Map<string, string>();
+const scripts = new Map<string, string>();
 for (const file of await readdir(sources, { recursive: true })) {
-  if (file.endsWith('.ts')) texts.set(file, await readFile(join(sources, file), 'utf8'));
+  if (!file.endsWith('.ts')) continue;
+  const text = await readFile(join(sources, file), 'utf8');
+  texts.set(file, text);
+  scripts.set(file, await compile(file, text));
 }
 
 /** A change to one file of src/payments that switches a rule off. */
@@ -66,19 +70,24 @@ async function transpiled({ find, replace }: Change): Promise<string> {
   folders.push(folder);
   await writeFile(join(folder, 'package.json'), '{"type":"module"}');
   await symlink(packages, join(folder, 'node_modules'));
+  const changedText = texts.get(changedFile) ?? '';
+  const changed = await compile(changedFile, changedText.slice(0, start) + replace + changedText.slice(end));
   await Promise.all(
-    [...texts].map(async ([file, text]) => {
-      const source = file === changedFile ? text.slice(0, start) + replace + text.slice(end) : text;
-      const { code } = await transform(source, {
-        filename: file,
-        jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
-        module: { type: 'es6' },
-      });
+    [...scripts].map(async ([file, script]) => {
       await mkdir(join(folder, dirname(file)), { recursive: true });
-      await writeFile(join(folder, scriptOf(file)), code);
+      await writeFile(join(folder, scriptOf(file)), file === changedFile ? changed : script);
     }),
   );
   return folder;
+}
+
+async function compile(file: string, source: string): Promise<string> {
+  const { code } = await transform(source, {
+    filename: file,
+    jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
+    module: { type: 'es6' },
+  });
+  return code;
 }
 
 function placeOf(find: string): Place {
