@@ -17,6 +17,7 @@ await runProcess(async (stop) => {
   const app = createDesk({
     apiUrl: config.DESK_API_URL,
     sessions: { maxAgeMs: config.DESK_SESSION, maxIdleMs: config.DESK_SESSION_IDLE },
+    floatWarnBelow: config.FLOAT_WARN_BELOW,
     trustedProxies: config.TRUSTED_PROXIES,
     logger,
     shutdown,

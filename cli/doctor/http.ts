@@ -1,5 +1,7 @@
 import { ApiError, Sanaga } from '../../client/index.js';
 import { createHostLookup, isPublicAddress } from '../../src/activities/public-addresses.js';
+import { CURRENCY } from '../../src/payments/words/limits.js';
+import type { BalanceAnswer } from '../../src/payments/words/outcome.js';
 import { createProviderClient } from '../../src/provider/client.js';
 import type { Config } from '../../src/settings/read-settings.js';
 import type { Target } from '../target.js';
@@ -52,50 +54,68 @@ async function checkKey(baseUrl: string, apiKey: string): Promise<Finding> {
 type Service = 'collection' | 'payout';
 type ProviderSettings = Pick<Config<'worker'>, `PROVIDER_${'COLLECTION' | 'PAYOUT'}_${'URL' | 'API_USER' | 'API_KEY'}`>;
 
-/** Checks that the provider answers and accepts a service's credentials: asks for its balance. */
-export async function checkProvider(service: Service, settings: ProviderSettings): Promise<Finding[]> {
+/**
+ * Checks that the provider answers and accepts a service's credentials: asks for its balance.
+ *
+ * @param warnBelow compares the balance with it, in XAF
+ */
+export async function checkProvider(
+  service: Service,
+  settings: ProviderSettings,
+  warnBelow?: number,
+): Promise<Finding[]> {
   const [url, apiUser, apiKey] =
     service === 'collection'
       ? [settings.PROVIDER_COLLECTION_URL, settings.PROVIDER_COLLECTION_API_USER, settings.PROVIDER_COLLECTION_API_KEY]
       : [settings.PROVIDER_PAYOUT_URL, settings.PROVIDER_PAYOUT_API_USER, settings.PROVIDER_PAYOUT_API_KEY];
-  const name = `provider, ${service}s`;
-  const prefix = `PROVIDER_${service.toUpperCase()}`;
   const client = createProviderClient({ service, url, apiUser, apiKey, timeoutMs: LIMIT_MS });
   try {
     const answer = await client.balance();
-    switch (answer.kind) {
-      case 'balance':
-        return [
-          ok(
-            name,
-            `${answer.service} takes the credentials: ${answer.balance.toLocaleString('en-US')} ${answer.currency}`,
-          ),
-        ];
-      case 'unauthorized':
-        return [
-          fail(
-            name,
-            `the credentials are refused: ${answer.message}`,
-            `Correct ${prefix}_API_USER and ${prefix}_API_KEY.`,
-          ),
-        ];
-      case 'refused':
-        return [fail(name, `it refuses: ${answer.message}`, 'Ask the provider whether this service is enabled.')];
-      case 'throttled':
-        return [warn(name, 'it has too many requests at the moment', 'Try again in a minute.')];
-      case 'unavailable':
-        return [
-          fail(
-            name,
-            `no answer from ${new URL(url).origin}: ${answer.reason}`,
-            `Check ${prefix}_URL, and the network.`,
-          ),
-        ];
-    }
+    const found = checkCredentials(service, url, answer);
+    return warnBelow === undefined ? [found] : [found, checkFloat(answer, warnBelow)];
   } finally {
     client.close();
   }
 }
+
+function checkCredentials(service: Service, url: string, answer: BalanceAnswer): Finding {
+  const name = `provider, ${service}s`;
+  const prefix = `PROVIDER_${service.toUpperCase()}`;
+  switch (answer.kind) {
+    case 'balance':
+      return ok(name, `${answer.service} takes the credentials: ${grouped(answer.balance)} ${answer.currency}`);
+    case 'unauthorized':
+      return fail(
+        name,
+        `the credentials are refused: ${answer.message}`,
+        `Correct ${prefix}_API_USER and ${prefix}_API_KEY.`,
+      );
+    case 'refused':
+      return fail(name, `it refuses: ${answer.message}`, 'Ask the provider whether this service is enabled.');
+    case 'throttled':
+      return warn(name, 'it has too many requests at the moment', 'Try again in a minute.');
+    case 'unavailable':
+      return fail(
+        name,
+        `no answer from ${new URL(url).origin}: ${answer.reason}`,
+        `Check ${prefix}_URL, and the network.`,
+      );
+  }
+}
+
+/** Compares what the payout account holds with the level that operators are warned below, in XAF. */
+function checkFloat(answer: BalanceAnswer, warnBelow: number): Finding {
+  const level = `FLOAT_WARN_BELOW is ${grouped(warnBelow)} XAF`;
+  if (answer.kind !== 'balance' || answer.currency !== CURRENCY) {
+    return warn('float', `it isn't known what the payout account holds; ${level}`, 'See the check of the provider.');
+  }
+  const holds = `the payout account holds ${grouped(answer.balance)} XAF; ${level}`;
+  return answer.balance < warnBelow
+    ? warn('float', holds, 'Have it topped up at the provider: payouts beyond it fail.')
+    : ok('float', holds);
+}
+
+const grouped = (amount: number) => amount.toLocaleString('en-US');
 
 /** Compares this machine's clock with the provider's. */
 export async function checkProviderClock(url: string): Promise<Finding[]> {

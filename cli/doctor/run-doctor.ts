@@ -138,7 +138,7 @@ async function* checkAll({ env, target, isForListen }: Checked): AsyncGenerator<
   const provider = worker.config ?? api.config;
   if (provider !== undefined) {
     yield* await checkProvider('collection', provider);
-    yield* await checkProvider('payout', provider);
+    yield* await checkProvider('payout', provider, api.config?.FLOAT_WARN_BELOW);
     yield* await checkProviderClock(provider.PROVIDER_COLLECTION_URL);
   }
   yield* await checkApi(target);

@@ -20,6 +20,7 @@ import { Shutdown } from '../process/shutdown.js';
 import type { Merchant } from '../settings/merchants.js';
 import type { Tracing } from '../telemetry/tracing.js';
 import { notFound } from './api-error.js';
+import { measureBalances } from './balance-metrics.js';
 import type { ApiContext, ApiProviders } from './context.js';
 import { toProblem } from './engine-problems.js';
 import { mountRoutes } from './mount-routes.js';
@@ -88,6 +89,8 @@ export interface AppOptions
   extends Pick<ApiContext, 'client' | 'taskQueue' | 'namespace' | 'terms' | 'webhookToken' | 'logger' | 'records'> {
   readonly providers: ApiProviders;
   readonly merchants: readonly Merchant[];
+  /** The balance of the payout service that operators are warned below, in XAF; none by default. */
+  readonly floatWarnBelow?: number | undefined;
   /** Limits on the requests of each API key; as good as unlimited by default. */
   readonly allowance?: RequestAllowance;
   /** Proxies before the API that tell it the caller's address; none by default. */
@@ -135,6 +138,7 @@ export function createApi({
   allowance = UNLIMITED,
   trustedProxies = 0,
   temporalUiUrl,
+  floatWarnBelow,
   answerWithinMs = 10_000,
   shutdown = new Shutdown(),
   limits = createNotificationLimits(),
@@ -181,6 +185,7 @@ export function createApi({
   measureWaiting(registry, context);
   measureRecords(registry, context);
   measureStatements(registry, context);
+  measureBalances(registry, context.providers, floatWarnBelow);
   const authenticator = createAuthenticator(merchants);
   mountRoutes(app, routes, context, authenticator);
   app.use(({ path }) => {

@@ -4,11 +4,12 @@ import { keySchema } from '../api/schemas/key.js';
 import { notificationListSchema, unacknowledgedListSchema, unmatchedListSchema } from '../api/schemas/notification.js';
 import { paymentPageSchema, paymentSchema, reviewPageSchema } from '../api/schemas/payment.js';
 import { type Problem, problemSchema } from '../api/schemas/problem.js';
-import { providerRecordsSchema } from '../api/schemas/provider.js';
+import { balanceSchema, providerRecordsSchema } from '../api/schemas/provider.js';
 import { statementListSchema, statementRequestSchema, statementSchema } from '../api/schemas/statement.js';
 import { timelineSchema } from '../api/schemas/timeline.js';
 import { DESK_AGENT } from '../http/browser.js';
 import type { Force } from '../payments/words/decision.js';
+import type { Service } from '../payments/words/order.js';
 
 /** The API's answer: what was asked for, or a problem. */
 export type Answer<T> =
@@ -53,6 +54,7 @@ type Parameter =
   | 'transId'
   | 'financialTransId'
   | 'limit'
+  | 'service'
   | 'cursor'
   | 'before'
   | 'version';
@@ -109,6 +111,7 @@ function operatorApi(caller: Got) {
     /** Notifications that are still tried, or were given up. */
     unacknowledged: (which: 'due' | 'abandoned', query: Query) =>
       read(`v1/notifications/${which}`, unacknowledgedListSchema, query),
+    balance: (service: Service) => read('v1/balance', balanceSchema, { service }),
     statements: (query: Query) => read('v1/statements', statementListSchema, query),
     statement: (date: string, query: Query) => read(statementPath(date), statementWithoutPayments, query),
     /** A statement as the API has written it, to be passed on as it is. */

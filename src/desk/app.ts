@@ -26,6 +26,8 @@ export interface DeskOptions {
   /** Base address of the API. */
   readonly apiUrl: string;
   readonly sessions: Pick<SessionOptions, 'maxAgeMs' | 'maxIdleMs'>;
+  /** The balance of the payout service that operators are warned below, in XAF; none by default. */
+  readonly floatWarnBelow?: number | undefined;
   /** Proxies before the desk that tell it the caller's address and protocol. */
   readonly trustedProxies: number;
   readonly logger: Logger;
@@ -59,7 +61,8 @@ const PAGES: readonly (readonly [method: 'get' | 'post', path: string, handle: H
 ];
 
 /** The desk as an Express app: pages for operators, made of what the API says. */
-export function createDesk({ apiUrl, sessions: limits, trustedProxies, logger, shutdown }: DeskOptions): Express {
+export function createDesk(options: DeskOptions): Express {
+  const { apiUrl, sessions: limits, trustedProxies, logger, shutdown, floatWarnBelow } = options;
   const connect = apiAt(apiUrl);
   const sessions = new Sessions<Session>({ cookie: 'sanaga_desk', maxOfKey: MAX_SESSIONS_OF_KEY, ...limits });
   const signIn = new SignIn(connect, sessions);
@@ -87,7 +90,7 @@ export function createDesk({ apiUrl, sessions: limits, trustedProxies, logger, s
     signIn.signOut(request, response, next);
   });
   for (const [method, path, handle] of PAGES) {
-    const handler = signedIn(sessions, connect, handle);
+    const handler = signedIn(sessions, connect, handle, floatWarnBelow);
     if (method === 'post') at('post', path, ...readForm, handler);
     else at('get', path, handler);
   }
@@ -138,7 +141,12 @@ function requireToken(session: Session, request: Request): void {
   if (!sameSecret(session.csrf, textOf(request.body, 'csrf'))) throw foreign();
 }
 
-function signedIn(sessions: Sessions<Session>, connect: ConnectApi, handle: Handler): RequestHandler {
+function signedIn(
+  sessions: Sessions<Session>,
+  connect: ConnectApi,
+  handle: Handler,
+  floatWarnBelow: number | undefined,
+): RequestHandler {
   return async (request, response) => {
     const session = sessions.find(request);
     if (session === undefined) return response.redirect(303, signInAddress(pageOf(request)));
@@ -150,6 +158,7 @@ function signedIn(sessions: Sessions<Session>, connect: ConnectApi, handle: Hand
     const reply = await handle({
       session,
       api: connect(session.key, record.id),
+      floatWarnBelow,
       param: (name) => textOf(request.params, name),
       query: (name) => textOf(request.query, name),
       field: (name) => textOf(request.body, name),

@@ -1,6 +1,7 @@
 import { type Html, html } from '../http/html.js';
 import type { Payment, PaymentPage } from './api-client.js';
 import { proposedWords } from './decision.js';
+import { floatBox } from './float.js';
 import { boxes, incompleteBox, pager } from './page.js';
 import { type PageReply, type Part, partOf, requireValue, type Visit } from './visit.js';
 import { age, badge, count, counted, INCOMPLETE, nameOf, paymentAddress, personOf, sentence, time } from './words.js';
@@ -19,14 +20,14 @@ export async function reviewQueue(visit: Visit): Promise<PageReply> {
   const filter = { merchant: visit.query('merchant').trim(), kind: visit.query('kind') };
   const cursor = visit.query('cursor');
   const begun = Date.now();
-  const { data, total, unreadable, incomplete, nextCursor } = requireValue(
-    await api.reviews({ ...filter, limit: PAGE_SIZE, cursor }),
-  );
+  const [reviews, float] = await Promise.all([api.reviews({ ...filter, limit: PAGE_SIZE, cursor }), floatBox(visit)]);
+  const { data, total, unreadable, incomplete, nextCursor } = requireValue(reviews);
   const read = await Promise.all(data.map(({ id }) => partOf(api.payment(id))));
   const isPart = cursor !== '' || nextCursor !== undefined;
   const main = html`
 <div class="title"><h1>Payments in REVIEW</h1>
 <p>${counted(total, 'payment needs', 'payments need')} a person's decision${isPart && `; ${count(data.length)} of them are on this page`}. Oldest first, listed ${time(begun)}; the index can lag behind by a moment.</p></div>
+${float}
 ${incomplete && incompleteBox(INCOMPLETE)}
 ${filterForm(filter)}
 ${unreadable.length > 0 && unreadableBox(unreadable)}

@@ -8,6 +8,8 @@ import type { Session } from './session.js';
 export interface Visit {
   readonly session: Session;
   readonly api: OperatorApi;
+  /** The balance of the payout service that operators are warned below, in XAF. */
+  readonly floatWarnBelow: number | undefined;
   /** A part of the path, by its name. */
   param(name: string): string;
   /** A parameter of the query; empty when it isn't there, or there more than once. */

@@ -8,6 +8,7 @@ import {
   count,
   databaseUrl,
   duration,
+  floatWarnBelow,
   host,
   httpUrl,
   logLevel,
@@ -77,6 +78,7 @@ export const apiSettings = z
     MAX_ACTIVE_REQUESTS: count(20),
     RECORDS_URL: databaseUrl.optional(),
     DESK_URL: baseUrl.optional(),
+    FLOAT_WARN_BELOW: floatWarnBelow,
   })
   .superRefine(
     ({ API_KEYS, MERCHANTS_FILE, MERCHANT_WEBHOOK_URL }, context) => {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { baseUrl, duration, host, logLevel, port, trustedProxies } from './kinds.js';
+import { baseUrl, duration, floatWarnBelow, host, logLevel, port, trustedProxies } from './kinds.js';
 
 /** The desk's settings. */
 export const deskSettings = z.object({
@@ -8,6 +8,7 @@ export const deskSettings = z.object({
   DESK_API_URL: baseUrl.default('http://127.0.0.1:3000'),
   DESK_SESSION: duration('8h', { min: '5m', max: '24h' }),
   DESK_SESSION_IDLE: duration('30m', { min: '1m', max: '24h' }),
+  FLOAT_WARN_BELOW: floatWarnBelow,
   TRUSTED_PROXIES: trustedProxies,
   LOG_LEVEL: logLevel,
 });

@@ -129,6 +129,9 @@ export const xaf = z
   .refine(Number.isSafeInteger, `must be at most ${Number.MAX_SAFE_INTEGER} XAF`)
   .refine((value) => value >= MINIMUM_AMOUNT, `must be at least ${MINIMUM_AMOUNT} XAF`);
 
+/** The balance of the payout service that operators are warned below. Unset, nobody asks for it. */
+export const floatWarnBelow = xaf.optional();
+
 /** The last segment of a URL path: with any other character, the address could never match. */
 export const webhookToken = z
   .string()

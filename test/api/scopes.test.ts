@@ -8,7 +8,7 @@ const WITHOUT_READING = {
   'post /v1/payouts': 'the same',
   'post /v1/collections/:id/expire': 'the collection that it ends, to a key that makes collections',
   'post /v1/payouts/:id/cancel': 'the payout that it withdraws, to a key that makes payouts',
-  'get /v1/balance': 'a balance, to a key with a scope of its own',
+  'get /v1/balance': 'a balance, to a key with a scope of its own, and to operators',
   'get /v1/key': "the key's own name and scopes",
 };
 

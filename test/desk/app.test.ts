@@ -45,6 +45,52 @@ afterAll(async () => {
 const posted = () => api.asked.filter(({ method }) => method === 'POST');
 const page = `/desk/payments/${ID}`;
 
+describe('the first page', () => {
+  let warned: DeskUnderTest;
+  let visitor: Visitor;
+  beforeAll(async () => {
+    warned = await startDesk(api.url, { floatWarnBelow: 120_001 });
+    visitor = warned.visitor();
+    await visitor.signIn(OPERATOR);
+  });
+  afterAll(() => warned.stop());
+
+  it('warns of a payout account that holds less than it should', async () => {
+    api.asked.length = 0;
+    const { text } = await visitor.get('/desk');
+    expect(text).toContain('The payout account holds 120,000\u00a0XAF');
+    expect(text).toContain('less than 120,001\u00a0XAF');
+    expect(api.asked.filter(({ path }) => path === '/v1/balance').map(({ query }) => query)).toEqual([
+      '?service=payout',
+    ]);
+  });
+
+  it('says nothing of one that holds enough', async () => {
+    api.instead.set('/v1/balance', { status: 200, body: { ...api.known.balance, balance: 120_001 } });
+    expect((await visitor.get('/desk')).text).not.toContain('payout account');
+  });
+
+  it.each([
+    [
+      'is not told',
+      problem(503, 'provider_unavailable', 'The provider did not answer.'),
+      'The provider did not answer.',
+    ],
+    ['is told in another currency', { currency: 'EUR' }, 'The provider tells it in EUR.'],
+  ])("says that it isn't known what it holds when that %s, and shows the rest", async (_, body, why) => {
+    api.instead.set('/v1/balance', { status: 200, body: { ...api.known.balance, ...body } });
+    const { status, text } = await visitor.get('/desk');
+    expect(status).toBe(200);
+    expect(text).toContain(`<strong>It isn&#39;t known what the payout account holds</strong><p>${why}</p>`);
+    expect(text).toContain('Payments in REVIEW');
+  });
+
+  it('asks for no balance without a level', async () => {
+    expect((await operator.get('/desk')).text).not.toContain('payout account');
+    expect(api.asked.filter(({ path }) => path === '/v1/balance')).toEqual([]);
+  });
+});
+
 describe('the deliveries', () => {
   it.each([
     ['due', '/desk/deliveries'],

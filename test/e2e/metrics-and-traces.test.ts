@@ -33,6 +33,7 @@ beforeAll(async () => {
   running = await bringUp({
     API_METRICS_ADDRESS: api,
     WORKER_METRICS_ADDRESS: worker,
+    FLOAT_WARN_BELOW: '100',
     OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
   });
   const read = async (address: string) => (await fetch(`http://${address}/metrics`)).text();

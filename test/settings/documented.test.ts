@@ -44,6 +44,7 @@ const optional = {
   API_KEYS: 'ann:123456789012345678901234:review,bob:432109876543210987654321:review',
   MAX_PAYOUTS_PER_DAY: '1000000',
   SECOND_PERSON_ABOVE: '500000',
+  FLOAT_WARN_BELOW: '500000',
   TEMPORAL_UI_URL: 'http://127.0.0.1',
   DESK_URL: 'http://127.0.0.1',
   MERCHANT_WEBHOOK_URL: 'http://127.0.0.1',
@@ -75,7 +76,7 @@ const config: Readonly<Record<Part | 'sandbox', Readonly<Record<string, unknown>
     ...readConfig('codec', { ...required, ...optional }),
   },
   records: readConfig('records', { ...required, ...optional }),
-  desk: readConfig('desk', {}),
+  desk: readConfig('desk', optional),
   sandbox: readSettings({ ...required, ...optional }),
 };
 

@@ -9,7 +9,7 @@ import {
   unmatchedListSchema,
 } from '../../src/api/schemas/notification.js';
 import { paymentPageSchema, paymentSchema, reviewPageSchema } from '../../src/api/schemas/payment.js';
-import { providerRecordsSchema } from '../../src/api/schemas/provider.js';
+import { balanceSchema, providerRecordsSchema } from '../../src/api/schemas/provider.js';
 import { statementListSchema, statementRequestSchema, statementSchema } from '../../src/api/schemas/statement.js';
 import { timelineSchema } from '../../src/api/schemas/timeline.js';
 
@@ -120,6 +120,14 @@ function answers({ text }: Texts) {
     }),
     unmatched: unmatchedListSchema.parse({
       data: [{ transId: text, status: 'FAILED', externalId: text, at: AT, statement: text }],
+    }),
+    balance: balanceSchema.parse({
+      object: 'balance',
+      service: 'payout',
+      serviceName: text,
+      balance: 120_000,
+      currency: 'XAF',
+      asOf: AT,
     }),
     statements: statementListSchema.parse({
       data: [{ date: text, version: 2, madeAt: AT, complete: false, payments: 3, differences: 2 }],
@@ -245,6 +253,7 @@ export async function startStubApi(texts: Texts) {
     if (path === '/v1/notifications/unmatched') return known.unmatched;
     if (path === '/v1/notifications/due') return known.due;
     if (path === '/v1/notifications/abandoned') return known.abandoned;
+    if (path === '/v1/balance') return known.balance;
     if (path === '/v1/reviews') return known.reviews;
     if (path === '/v1/statements') return method === 'POST' ? known.made : known.statements;
     if (path.startsWith('/v1/statements/')) return accept === 'text/csv' ? known.csv : known.statement;
