@@ -600,8 +600,8 @@ export interface TimelineEntry {
   >;
   readonly transId?: string;
   /**
-   * The name of the key that decided or asked for it; a merchant's timeline names an operator only for a
-   * decision. Of `sending`: `policy` or `operator`, if it is sent once more. Of a check, `statement`
+   * The person who decided or asked for it; a merchant's timeline names an operator only for a decision. Of
+   * `sending`: `policy` or `operator`, if it is sent once more. Of a check, `statement`
    */
   readonly by?: string;
   /** What a held payout waits for */

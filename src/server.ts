@@ -103,7 +103,10 @@ function reloadMerchants(replace: (merchants: readonly Merchant[]) => void, logg
       merchantsOf(
         readConfig('api', process.env, (gap) => {
           // A key that was removed must not stay valid because of this.
-          logger.error({ gap }, 'the merchants were read again, but nobody can complete some decisions now');
+          logger.error(
+            { gap },
+            'the merchants were read again, but nobody can complete some decisions or approvals now',
+          );
         }),
       ),
     (merchants) => {

@@ -55,10 +55,10 @@ export class Readers {
     const { token } = request.params;
     if (token !== undefined) return await this.#guard(request, () => this.#byToken(String(token)));
     const reader = this.signedIn(request);
-    if (reader !== undefined) return reader.owner;
+    if (reader !== undefined) return reader.person;
     const { authorization } = request.headers;
     if (authorization === undefined) throw unauthenticated('missing');
-    return (await this.#guard(request, () => this.#byKey(authorization))).owner;
+    return (await this.#guard(request, () => this.#byKey(authorization))).person;
   }
 
   /** The operator who is signed in with the browser that a request comes from. */

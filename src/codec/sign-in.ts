@@ -15,7 +15,7 @@ export function signInPages(readers: Readers, uiUrl: string | undefined): Router
   router.get('/', (request, response) => {
     const reader = readers.signedIn(request);
     if (!isPrivate(request)) response.status(403);
-    response.type('html').send(reader === undefined ? signedOutPage(request) : signedInPage(reader.owner, uiUrl));
+    response.type('html').send(reader === undefined ? signedOutPage(request) : signedInPage(reader.person, uiUrl));
   });
   router.post(['/sign-in', '/sign-out'], refuseOtherSites, express.urlencoded({ extended: false, limit: 4_096 }));
   router.post('/sign-in', async (request, response) => {
@@ -81,8 +81,8 @@ ${problem !== undefined && html`<p role="alert">${problem}</p>`}
 </form>`);
 }
 
-function signedInPage(owner: string, uiUrl: string | undefined): string {
-  return page(html`<p>You are signed in with a key of <strong>${owner}</strong>, for 12 hours at most.
+function signedInPage(person: string, uiUrl: string | undefined): string {
+  return page(html`<p>You are signed in with a key of <strong>${person}</strong>, for 12 hours at most.
 ${uiUrl === undefined ? "Go on to Temporal's Web UI." : html`Go on to <a href="${uiUrl}">Temporal's Web UI</a>.`}</p>
 <form method="post" action="/sign-out">
 <button>Sign out</button>

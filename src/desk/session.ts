@@ -12,7 +12,7 @@ export interface Notice {
 
 /** An operator who is signed in. */
 export interface Session {
-  /** The name of the key, under which decisions are recorded. */
+  /** The person whose key it is, under whose name decisions are recorded. */
   readonly name: string;
   /** The key itself, with which the API is called. It is kept in memory alone. */
   readonly key: string;

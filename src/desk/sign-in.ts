@@ -64,7 +64,7 @@ export class SignIn {
     try {
       const answer = await this.#ask(request, key);
       if (answer.kind === 'problem') return refuse(503, answer.problem.detail);
-      const { name, scopes } = answer.value;
+      const { person: name, scopes } = answer.value;
       if (!scopes.includes('review')) {
         return refuse(403, `The key of ${name} doesn't have the scope review, which decisions need.`);
       }

@@ -3,9 +3,12 @@ import { sha256Of } from '../settings/api-keys.js';
 import type { Merchant, MerchantLimits, Scope } from '../settings/merchants.js';
 import { forbidden, unauthenticated } from './problem.js';
 
-/** The owner of an API key, and what the key allows. */
+/** The owner of an API key, the person who uses it, and what the key allows. */
 export interface Caller {
+  /** The merchant, or the operator. */
   readonly owner: string;
+  /** Who does what is done with the key. */
+  readonly person: string;
   readonly scopes: ReadonlySet<Scope>;
   /** The owner's limits of amounts. */
   readonly limits: MerchantLimits;
@@ -84,8 +87,8 @@ function find(keys: readonly Key[], sha256: string): Caller | undefined {
 }
 
 function keysOf({ name: owner, keys, limits }: Merchant): Key[] {
-  return keys.map(({ sha256, scopes }) => ({
+  return keys.map(({ sha256, scopes, person }) => ({
     digest: Buffer.from(sha256, 'hex'),
-    caller: { owner, scopes: new Set(scopes), limits, key: sha256 },
+    caller: { owner, person, scopes: new Set(scopes), limits, key: sha256 },
   }));
 }

@@ -18,8 +18,8 @@ import {
   webhookToken,
   xaf,
 } from './kinds.js';
-import { decidersAmong, hasPayments, type Merchant, merchantsIn } from './merchants.js';
-import { merchantsFile } from './merchants-file.js';
+import { decidersAmong, hasPayments, hasPayouts, type Merchant, merchantsIn, personsWith } from './merchants.js';
+import { APPROVAL_BOUNDS, merchantsFile } from './merchants-file.js';
 import { encryption, hasKeys, KEYS_MISSING, ONE_DESCRIPTION, provider, temporal, tracing } from './shared-settings.js';
 
 /**
@@ -53,6 +53,8 @@ const limits = {
   MAX_PAYOUT: xaf.default(2_000_000),
   MAX_PAYOUTS_PER_DAY: xaf.optional(),
   SECOND_PERSON_ABOVE: xaf.optional(),
+  APPROVE_ABOVE: xaf.optional(),
+  APPROVAL_WITHIN: duration('7d', APPROVAL_BOUNDS),
 };
 
 /** The API's settings. */
@@ -122,11 +124,28 @@ export function merchantsOf(config: ApiConfig): readonly Merchant[] {
     maxPayout: config.MAX_PAYOUT,
     maxPayoutsPerDay: config.MAX_PAYOUTS_PER_DAY,
     secondPersonAbove: config.SECOND_PERSON_ABOVE,
+    approveAbove: config.APPROVE_ABOVE,
+    approvalWithin: config.APPROVAL_WITHIN,
   });
 }
 
+/** Explains which decisions and approvals nobody could complete, for want of a second person. */
+export function missingPersons(config: ApiConfig): string[] {
+  const gap = secondPersonGap(config);
+  return [...(gap === undefined ? [] : [gap]), ...merchantsOf(config).flatMap(approverGap)];
+}
+
+function approverGap({ name, keys, limits }: Merchant): string[] {
+  const people = personsWith('approve', [{ keys }]);
+  if (limits.approveAbove === undefined || !hasPayouts({ keys }) || people.length > 1) return [];
+  const has = people.length === 0 ? 'nobody has one' : `only ${people[0]} has one`;
+  return [
+    `APPROVE_ABOVE or approveAbove holds payouts of ${name}, and that takes two people whose keys of ${name} have the scope approve: ${has}. Name each by \`person\` in a merchants' file: see docs/settings.md`,
+  ];
+}
+
 /** Explains why nobody could complete a decision that takes two people, if so. */
-export function secondPersonGap(config: ApiConfig): string | undefined {
+function secondPersonGap(config: ApiConfig): string | undefined {
   const merchants = merchantsIn(config);
   const limited = merchants.find(({ limits }) => limits.secondPersonAbove !== undefined);
   const people = decidersAmong(merchants);

@@ -27,16 +27,21 @@ export const time = z.iso
   .datetime({ offset: true, error: 'must be a time such as 2026-11-26T10:30:00Z' })
   .transform((text) => Date.parse(text));
 
-/** A duration such as `90s` or `24h`, in ms. */
-export const duration = (fallback: StringValue, { min = '0s', max = MAX_DURATION, because }: DurationBounds = {}) =>
+const durationForm = z.string().regex(DURATION, 'must be a duration such as 500ms, 90s, 15m, 24h or 2d');
+
+const inMs = ({ min = '0s', max = MAX_DURATION, because }: DurationBounds) =>
   z
-    .string()
-    .regex(DURATION, 'must be a duration such as 500ms, 90s, 15m, 24h or 2d')
-    .default(fallback)
-    .transform((text) => Math.round(ms(text as StringValue)))
+    .transform((text: string) => Math.round(ms(text as StringValue)))
     .refine((value) => value >= ms(min) && value <= ms(max), {
       error: `must be between ${min} and ${max}${because === undefined ? '' : `: ${because}`}`,
     });
+
+/** A duration such as `90s` or `24h`, in ms. */
+export const durationText = (bounds: DurationBounds = {}) => durationForm.pipe(inMs(bounds));
+
+/** A duration with a default, in ms. */
+export const duration = (fallback: StringValue, bounds: DurationBounds = {}) =>
+  durationForm.default(fallback).pipe(inMs(bounds));
 
 export const count = (fallback: number, { min = 1, max = 9_999_999 }: { min?: number; max?: number } = {}) =>
   z

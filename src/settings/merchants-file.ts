@@ -3,13 +3,18 @@ import { z } from 'zod';
 import { MINIMUM_AMOUNT } from '../payments/words/limits.js';
 import { PAYMENT_EVENT_TYPES } from '../payments/words/payment.js';
 import { parseExactly, repeatedFields, TooDeepError } from '../text/exact-json.js';
-import { httpUrl, isWebhookSecret, WEBHOOK_SECRET_FORM } from './kinds.js';
+import { durationText, httpUrl, isWebhookSecret, WEBHOOK_SECRET_FORM } from './kinds.js';
 import { type Merchant, SCOPES } from './merchants.js';
 
 const limit = z.int('must be a whole number of XAF').min(MINIMUM_AMOUNT, `must be at least ${MINIMUM_AMOUNT} XAF`);
 
-const merchant = z.strictObject({
-  name: z.string().regex(/^[a-zA-Z0-9-]{1,40}$/, 'must have 1 to 40 letters, digits and "-"'),
+const name = z.string().regex(/^[a-zA-Z0-9-]{1,40}$/, 'must have 1 to 40 letters, digits and "-"');
+
+/** Bounds of the time for an approval, here and in the setting APPROVAL_WITHIN. */
+export const APPROVAL_BOUNDS = { min: '5m' } as const;
+
+const merchantSchema = z.strictObject({
+  name,
   keys: z.array(
     z.strictObject({
       sha256: z
@@ -17,6 +22,7 @@ const merchant = z.strictObject({
         .regex(/^[0-9a-fA-F]{64}$/, "must be the 64 hex digits of the secret's SHA-256")
         .toLowerCase(),
       scopes: z.array(z.enum(SCOPES, `must be one of ${SCOPES.join(', ')}`)).min(1, 'must have at least one scope'),
+      person: name.optional(),
     }),
   ),
   webhooks: z
@@ -40,12 +46,14 @@ const merchant = z.strictObject({
       maxPayout: limit.optional(),
       maxPayoutsPerDay: limit.optional(),
       secondPersonAbove: limit.optional(),
+      approveAbove: limit.optional(),
+      approvalWithin: durationText(APPROVAL_BOUNDS).optional(),
     })
     .default({}),
 });
 
 const merchantsSchema = z
-  .strictObject({ merchants: z.array(merchant).min(1, 'must have at least one merchant') })
+  .strictObject({ merchants: z.array(merchantSchema).min(1, 'must have at least one merchant') })
   .superRefine(({ merchants }, context) => {
     const once = (what: string) => {
       const places = new Map<string, string>();
@@ -66,6 +74,11 @@ const merchantsSchema = z
       for (const [number, webhook] of one.webhooks.entries()) url(webhook.url, [...at, 'webhooks', number, 'url']);
     }
   });
+
+/** Names the merchant as the person of each key that names none. */
+function withPersons({ keys, ...merchant }: z.output<typeof merchantSchema>): Merchant {
+  return { ...merchant, keys: keys.map((key) => ({ ...key, person: key.person ?? merchant.name })) };
+}
 
 /** A place in the file, such as `merchants[0].keys[1].sha256`. */
 function placeOf(path: readonly PropertyKey[]): string {
@@ -100,7 +113,7 @@ export const merchantsFile = z
       return refuse(`is not valid JSON${positionIn(error)}`);
     }
     const read = merchantsSchema.safeParse(json);
-    if (read.success) return read.data.merchants;
+    if (read.success) return read.data.merchants.map(withPersons);
     for (const mistake of read.error.issues.flatMap(describe)) refuse(mistake);
     return z.NEVER;
   });

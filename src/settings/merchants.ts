@@ -5,17 +5,19 @@ import type { PaymentEventType } from '../payments/words/payment.js';
  * file, or from settings that describe one merchant.
  */
 
-export const SCOPES = ['collections', 'payouts', 'read', 'balance', 'review'] as const;
+export const SCOPES = ['collections', 'payouts', 'refunds', 'approve', 'read', 'balance', 'review'] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /** An API key. Only the SHA-256 of its secret is kept, in lower-case hex. */
 export interface MerchantKey {
   readonly sha256: string;
   readonly scopes: readonly Scope[];
+  /** Who uses it. What is done with it is done by this person; several keys may be one person's. */
+  readonly person: string;
 }
 
-/** An API key as `API_KEYS` gives it, with the name of its owner. */
-export interface NamedKey extends MerchantKey {
+/** An API key as `API_KEYS` gives it, with the name of its owner, who is also the person that uses it. */
+export interface NamedKey extends Omit<MerchantKey, 'person'> {
   readonly name: string;
 }
 
@@ -36,6 +38,10 @@ export interface MerchantLimits {
   readonly maxPayoutsPerDay?: number | undefined;
   /** A decision on a payout of more takes two people. */
   readonly secondPersonAbove?: number | undefined;
+  /** A payout of more waits for the approval of another person than the one who ordered it. */
+  readonly approveAbove?: number | undefined;
+  /** Longest wait for the approval, in ms. */
+  readonly approvalWithin?: number | undefined;
 }
 
 export interface Merchant {
@@ -70,7 +76,7 @@ function merchantsOfKeys(keys: readonly NamedKey[], limits: MerchantLimits): Mer
   const names = [...new Set(keys.map(({ name }) => name))];
   return names.map((name) => ({
     name,
-    keys: keys.filter((key) => key.name === name).map(({ sha256, scopes }) => ({ sha256, scopes })),
+    keys: keys.filter((key) => key.name === name).map(({ sha256, scopes }) => ({ sha256, scopes, person: name })),
     webhooks: [],
     limits,
   }));
@@ -78,10 +84,21 @@ function merchantsOfKeys(keys: readonly NamedKey[], limits: MerchantLimits): Mer
 
 /** Reports whether a merchant can have payments: one whose keys can't create any is an operator. */
 export function hasPayments({ keys }: Pick<Merchant, 'keys'>): boolean {
-  return keys.some(({ scopes }) => scopes.includes('collections') || scopes.includes('payouts'));
+  return keys.some(({ scopes }) => scopes.includes('collections')) || hasPayouts({ keys });
 }
 
-/** Lists the names of those who can decide on payments in REVIEW. Keys of one name count as one person. */
-export function decidersAmong(merchants: readonly Pick<Merchant, 'name' | 'keys'>[]): string[] {
-  return merchants.filter(({ keys }) => keys.some(({ scopes }) => scopes.includes('review'))).map(({ name }) => name);
+/** Reports whether a merchant can have payouts; a refund is one. */
+export function hasPayouts({ keys }: Pick<Merchant, 'keys'>): boolean {
+  return keys.some(({ scopes }) => scopes.includes('payouts') || scopes.includes('refunds'));
+}
+
+/** Lists the persons who can decide on payments in REVIEW. */
+export function decidersAmong(merchants: readonly Pick<Merchant, 'keys'>[]): string[] {
+  return personsWith('review', merchants);
+}
+
+/** Lists the persons who have keys with a scope, among the keys of some merchants. */
+export function personsWith(scope: Scope, merchants: readonly Pick<Merchant, 'keys'>[]): string[] {
+  const keys = merchants.flatMap((merchant) => merchant.keys);
+  return [...new Set(keys.filter(({ scopes }) => scopes.includes(scope)).map(({ person }) => person))];
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { apiSettings, secondPersonGap } from './api.js';
+import { apiSettings, missingPersons } from './api.js';
 import { codecSettings } from './codec.js';
 import { ConfigError } from './config-error.js';
 import { deskSettings } from './desk.js';
@@ -24,8 +24,8 @@ export type Config<P extends Part> = z.infer<(typeof schemas)[P]>;
 /**
  * Reads the settings of one process from the environment.
  *
- * @param onGap is told why nobody could complete a decision that takes two people, where the caller goes on all the
- * same
+ * @param onGap is told why nobody could complete decisions or approvals that take another person, where the caller goes
+ * on all the same
  * @throws {ConfigError} with one line for each setting that is missing or wrong.
  * @example readConfig('worker', process.env).PROVIDER_TIMEOUT // 15000
  */
@@ -50,8 +50,8 @@ export function readConfig<P extends Part>(
   const config = read.data as Config<P>;
   const secrets = SECRET_SETTINGS.filter((name) => names.includes(name));
   refuseAny(exampleSecrets({ settings: given, keys: keysIn(config) }, secrets));
-  const gap = 'PORT' in config ? secondPersonGap(config) : undefined;
-  if (gap !== undefined) onGap(gap);
+  const gaps = 'PORT' in config ? missingPersons(config) : [];
+  if (gaps.length > 0) onGap(gaps.join('\n'));
   return config;
 }
 

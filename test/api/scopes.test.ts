@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { routes } from '../../src/api/app.js';
+import type { Route } from '../../src/api/route.js';
+import type { Scope } from '../../src/settings/merchants.js';
 import { merchantsWith, useApi } from '../support/api-under-test.js';
 
 /** Calls that a key needs neither `read` nor `review` for, with what their answers show. */
@@ -11,6 +13,11 @@ const WITHOUT_READING = {
   'get /v1/balance': 'a balance, to a key with a scope of its own, and to operators',
   'get /v1/key': "the key's own name and scopes",
 };
+
+/** Scopes that show the payments of a merchant. */
+const READING: readonly Scope[] = ['read', 'review', 'approve'];
+
+const nameOf = ({ method, path }: Route) => `${method} ${path}`;
 
 describe('a key without the scope read', () => {
   const api = useApi({
@@ -24,7 +31,23 @@ describe('a key without the scope read', () => {
   });
 
   it('is shown nothing but what it makes or ends', () => {
-    const open = routes.filter(({ scopes }) => scopes?.some((scope) => scope !== 'read' && scope !== 'review'));
-    expect(open.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(Object.keys(WITHOUT_READING).sort());
+    const open = routes.filter(({ scopes }) => scopes?.some((scope) => !READING.includes(scope)));
+    expect(open.map(nameOf).sort()).toEqual(Object.keys(WITHOUT_READING).sort());
+  });
+});
+
+/** All that the key of somebody who only approves opens. */
+const APPROVING = [
+  'get /v1/balance',
+  'get /v1/key',
+  'get /v1/payments',
+  'get /v1/payments/:id',
+  'get /v1/payments/:id/events',
+];
+
+describe('a key with the scope approve alone', () => {
+  it('reads payments, their timelines and the balance, and decides on held payouts', () => {
+    const open = routes.filter(({ scopes }) => scopes?.includes('approve'));
+    expect(open.map(nameOf).sort()).toEqual(APPROVING);
   });
 });

@@ -286,7 +286,7 @@ describe('signing in', () => {
   it('counts a key that was let in before, and is known no more, as any other', async () => {
     const guarded = await startDesk(api.url);
     const key = 'sk_removed_0123456789';
-    api.keys.set(key, { object: 'key', name: 'joe', scopes: ['review'] });
+    api.keys.set(key, { object: 'key', name: 'joe', person: 'joe', scopes: ['review'] });
     try {
       await guarded.visitor().signIn(key);
       api.keys.delete(key);
@@ -327,7 +327,7 @@ describe('a session', () => {
 
   it('ends when the API no longer knows the key', async () => {
     const [one, other] = [desk.visitor(), desk.visitor()];
-    api.keys.set('sk_leaked_0123456789', { object: 'key', name: 'joe', scopes: ['review'] });
+    api.keys.set('sk_leaked_0123456789', { object: 'key', name: 'joe', person: 'joe', scopes: ['review'] });
     await one.signIn('sk_leaked_0123456789');
     await other.signIn('sk_leaked_0123456789');
     api.keys.delete('sk_leaked_0123456789');
@@ -341,7 +341,7 @@ describe('a session', () => {
 describe('a session that has ended', () => {
   it.each(['when it is typed', 'when it is confirmed'])('loses no reason of a decision: %s', async (when) => {
     const key = 'sk_short_0123456789';
-    api.keys.set(key, { object: 'key', name: 'joe', scopes: ['review'] });
+    api.keys.set(key, { object: 'key', name: 'joe', person: 'joe', scopes: ['review'] });
     const visitor = desk.visitor();
     await visitor.signIn(key);
     await visitor.get(`${page}/decide/fail?review=3`);

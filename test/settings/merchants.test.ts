@@ -40,7 +40,7 @@ describe("the merchants' file", () => {
           name: 'shop',
           keys: [
             { sha256: digest('A'), scopes: ['collections', 'read'] },
-            { sha256: digest('b'), scopes: ['payouts'] },
+            { sha256: digest('b'), scopes: ['payouts', 'approve'], person: 'ann' },
           ],
           webhooks: [
             { url: 'https://shop.example/hook', secrets: [SECRET] },
@@ -51,6 +51,8 @@ describe("the merchants' file", () => {
             maxPayout: 100_000,
             maxPayoutsPerDay: 1_000_000,
             secondPersonAbove: 50_000,
+            approveAbove: 25_000,
+            approvalWithin: '36h',
           },
         },
         { name: 'ops', keys: [{ sha256: digest('c'), scopes: ['review', 'balance'] }] },
@@ -60,8 +62,8 @@ describe("the merchants' file", () => {
       {
         name: 'shop',
         keys: [
-          { sha256: digest('a'), scopes: ['collections', 'read'] },
-          { sha256: digest('b'), scopes: ['payouts'] },
+          { sha256: digest('a'), scopes: ['collections', 'read'], person: 'shop' },
+          { sha256: digest('b'), scopes: ['payouts', 'approve'], person: 'ann' },
         ],
         webhooks: [
           { url: 'https://shop.example/hook', secrets: [SECRET] },
@@ -72,11 +74,13 @@ describe("the merchants' file", () => {
           maxPayout: 100_000,
           maxPayoutsPerDay: 1_000_000,
           secondPersonAbove: 50_000,
+          approveAbove: 25_000,
+          approvalWithin: 36 * 3_600_000,
         },
       },
       {
         name: 'ops',
-        keys: [{ sha256: digest('c'), scopes: ['review', 'balance'] }],
+        keys: [{ sha256: digest('c'), scopes: ['review', 'balance'], person: 'ops' }],
         webhooks: [],
         limits: {},
       },
@@ -88,12 +92,15 @@ describe("the merchants' file", () => {
       merchants: [
         {
           name: 'my shop',
-          keys: [{ sha256: 'hush-hush', scopes: ['everything'], secret: 'hush-hush' }, { scopes: [] }],
+          keys: [
+            { sha256: 'hush-hush', scopes: ['everything'], secret: 'hush-hush' },
+            { scopes: [], person: 'Ann B.' },
+          ],
           webhooks: [
             { url: 'https://user:hush-hush@shop.example', secrets: ['hush-hush'], types: ['payment.lost'] },
             { url: 'ftp://shop.example', secrets: [] },
           ],
-          limits: { maxPayout: 99, maxPayoutsPerDay: '1000000', maxRefund: 5 },
+          limits: { maxPayout: 99, maxPayoutsPerDay: '1000000', approvalWithin: '25d', maxRefund: 5 },
         },
       ],
       note: 1,
@@ -101,10 +108,11 @@ describe("the merchants' file", () => {
     expect(mistakes).toEqual([
       'merchants[0].name must have 1 to 40 letters, digits and "-"',
       "merchants[0].keys[0].sha256 must be the 64 hex digits of the secret's SHA-256",
-      'merchants[0].keys[0].scopes[0] must be one of collections, payouts, read, balance, review',
+      'merchants[0].keys[0].scopes[0] must be one of collections, payouts, refunds, approve, read, balance, review',
       'merchants[0].keys[0].secret is not a known field',
       'merchants[0].keys[1].sha256 is required',
       'merchants[0].keys[1].scopes must have at least one scope',
+      'merchants[0].keys[1].person must have 1 to 40 letters, digits and "-"',
       'merchants[0].webhooks[0].url must not contain a user or a password',
       'merchants[0].webhooks[0].secrets[0] must be a Standard Webhooks secret: whsec_ and the base64 of 24 to 64 random bytes, with + and / and padded with = (base64url, which has - and _, is not it): make one with `echo "whsec_$(openssl rand -base64 32)"`',
       'merchants[0].webhooks[0].types[0] must be one of payment.succeeded, payment.failed, payment.expired, payment.attempt_failed, payment.review, payment.held',
@@ -112,6 +120,7 @@ describe("the merchants' file", () => {
       'merchants[0].webhooks[1].secrets must have one secret, or two while it is being changed',
       'merchants[0].limits.maxPayout must be at least 100 XAF',
       'merchants[0].limits.maxPayoutsPerDay must be a whole number of XAF',
+      'merchants[0].limits.approvalWithin must be between 5m and 24d',
       'merchants[0].limits.maxRefund is not a known field',
       'note is not a known field',
     ]);

@@ -29,6 +29,9 @@ const api = {
   API_KEYS: 'shop:secret-secret-secret-secret:collections+read',
 };
 
+/** The default of APPROVAL_WITHIN, in ms. */
+const WEEK = 7 * 24 * 3_600_000;
+
 const digestOf = (secret: string) => createHash('sha256').update(secret).digest('hex');
 
 function mistakes(part: Part, env: NodeJS.ProcessEnv): string[] {
@@ -260,7 +263,7 @@ describe('the settings', () => {
       API_KEYS: 'shop:hush-hush-hush-hush-hush-hush:everything,nonsense-secret',
     });
     expect(lines).toEqual([
-      'API_KEYS entry 1 (shop) has an unknown scope; the scopes are collections, payouts, read, balance, review',
+      'API_KEYS entry 1 (shop) has an unknown scope; the scopes are collections, payouts, refunds, approve, read, balance, review',
       'API_KEYS entry 2 must be name:secret:scope+scope, with a secret of at least 24 characters: make one with `openssl rand -hex 24`',
     ]);
   });
@@ -465,11 +468,11 @@ describe('several merchants', () => {
     const file = fileURLToPath(new URL('../fixtures/merchants.json', import.meta.url));
     const config = readConfig('api', { ...none, MERCHANTS_FILE: file, MAX_PAYOUT: '50000' });
     expect(merchantsOf(config).map(({ name, limits }) => [name, limits])).toEqual([
-      ['shop', { maxCollection: 500_000, maxPayout: 50_000, maxPayoutsPerDay: 1_000_000 }],
-      ['market', { maxCollection: 10_000_000, maxPayout: 50_000, maxPayoutsPerDay: undefined }],
+      ['shop', { maxCollection: 500_000, maxPayout: 50_000, maxPayoutsPerDay: 1_000_000, approvalWithin: WEEK }],
+      ['market', { maxCollection: 10_000_000, maxPayout: 50_000, maxPayoutsPerDay: undefined, approvalWithin: WEEK }],
     ]);
     expect(merchantsOf(readConfig('api', api)).map(({ limits }) => limits)).toEqual([
-      { maxCollection: 10_000_000, maxPayout: 2_000_000, maxPayoutsPerDay: undefined },
+      { maxCollection: 10_000_000, maxPayout: 2_000_000, maxPayoutsPerDay: undefined, approvalWithin: WEEK },
     ]);
   });
 
@@ -485,6 +488,41 @@ describe('several merchants', () => {
     expect(mistakes('api', { ...limit, API_KEYS: `${one},bob:secret-four-that-is-long-enough:review` })).toEqual([]);
   });
 
+  it('want two people of a merchant who can approve, where it has payouts that wait for that', async () => {
+    const key = (name: string, person: string, scope: string) => ({ sha256: digestOf(name), person, scopes: [scope] });
+    const limits = { approveAbove: 50_000 };
+    const shop = [key('one', 'ann', 'approve'), key('two', 'ann', 'approve'), key('three', 'till', 'payouts')];
+    const till = { name: 'till', keys: [key('four', 'till', 'collections')], limits };
+    const takes = (merchant: string) =>
+      `APPROVE_ABOVE or approveAbove holds payouts of ${merchant}, and that takes two people whose keys of ${merchant} have the scope approve`;
+    const toDo = "Name each by `person` in a merchants' file: see docs/settings.md";
+    const file = (keys: readonly object[]) =>
+      withMerchants([{ name: 'shop', keys, limits }, till], (MERCHANTS_FILE) =>
+        mistakes('api', { ...api, API_KEYS: '', MERCHANTS_FILE }),
+      );
+    expect(await file(shop)).toEqual([`${takes('shop')}: only ann has one. ${toDo}`]);
+    expect(await file(shop.slice(2))).toEqual([`${takes('shop')}: nobody has one. ${toDo}`]);
+    expect(await file([...shop, key('five', 'bob', 'approve')])).toEqual([]);
+    const one = 'shop:secret-one-that-is-long-enough:payouts+approve';
+    expect(mistakes('api', { ...api, APPROVE_ABOVE: '50000', API_KEYS: one })).toEqual([
+      `${takes('shop')}: only shop has one. ${toDo}`,
+    ]);
+  });
+
+  it('count two keys of one person as one, and two people of one merchant as two', async () => {
+    const key = (name: string, person: string) => ({ sha256: digestOf(name), person, scopes: ['review'] });
+    const operators = (one: string, other: string) =>
+      withMerchants(
+        [
+          { name: 'ops', keys: [key('one', 'ann'), key('two', one)] },
+          { name: 'ann', keys: [key('three', other)] },
+        ],
+        (MERCHANTS_FILE) => mistakes('api', { ...api, API_KEYS: '', SECOND_PERSON_ABOVE: '500000', MERCHANTS_FILE }),
+      );
+    expect(await operators('ann', 'ann')).toEqual([expect.stringContaining('only ann has one')]);
+    expect(await operators('bob', 'ann')).toEqual([]);
+  });
+
   it('are read again even if nobody is the second person any more: a key that was removed is to end', () => {
     const gaps: string[] = [];
     const env = {
@@ -497,6 +535,18 @@ describe('several merchants', () => {
     expect(gaps).toEqual([expect.stringContaining('only ann has one')]);
   });
 });
+
+/** Reads settings with a merchants' file. */
+async function withMerchants<T>(merchants: readonly object[], read: (file: string) => T): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'sanaga-merchants-'));
+  const file = join(folder, 'merchants.json');
+  await writeFile(file, JSON.stringify({ merchants }));
+  try {
+    return read(file);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
 
 describe('the secrets of .env.example', () => {
   const example = Object.fromEntries(

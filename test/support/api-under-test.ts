@@ -27,13 +27,27 @@ export const KEYS = {
   reader: 'reader-secret',
 } as const;
 
-/** Merchants with one key each, and neither webhooks nor limits. */
-export function merchantsWith(
-  keys: readonly { readonly name: string; readonly secret: string; readonly scopes: readonly Scope[] }[],
-  limits: MerchantLimits = {},
-): readonly Merchant[] {
-  const named = keys.map(({ name, secret, scopes }) => ({ name, sha256: sha256Of(secret), scopes }));
-  return merchantsIn({ API_KEYS: named }, limits);
+interface KeyUnderTest {
+  /** The merchant's. */
+  readonly name: string;
+  readonly secret: string;
+  readonly scopes: readonly Scope[];
+  /** The merchant's name, if not given. */
+  readonly person?: string;
+}
+
+/** The merchants of some keys, with neither webhooks nor limits. */
+export function merchantsWith(keys: readonly KeyUnderTest[], limits: MerchantLimits = {}): readonly Merchant[] {
+  const names = [...new Set(keys.map(({ name }) => name))];
+  const file = names.map((name) => ({
+    name,
+    keys: keys
+      .filter((key) => key.name === name)
+      .map(({ secret, scopes, person = name }) => ({ sha256: sha256Of(secret), scopes, person })),
+    webhooks: [],
+    limits: {},
+  }));
+  return merchantsIn({ MERCHANTS_FILE: file }, limits);
 }
 
 const merchants = merchantsWith([

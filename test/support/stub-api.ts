@@ -89,7 +89,7 @@ function answers({ text }: Texts) {
   } as const;
   const { review: _, resolution: __, phone: ___, ...summary } = payment;
   return {
-    key: keySchema.parse({ object: 'key', name: text, scopes: ['review'] }),
+    key: keySchema.parse({ object: 'key', name: text, person: text, scopes: ['review'] }),
     payment: paymentSchema.parse(payment),
     list: paymentPageSchema.parse({ data: [summary], unreadable: [{ id: ID, merchant: text }] }),
     reviews: reviewPageSchema.parse({

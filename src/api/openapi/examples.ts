@@ -279,7 +279,7 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<number, unknown>>>> = {
   },
   makeStatement: { 202: { object: 'statement_request', date: statement.date, version: 2 } },
   getStatement: { 200: statement },
-  getKey: { 200: { object: 'key', name: 'shop', scopes: ['collections', 'payouts', 'read'] } },
+  getKey: { 200: { object: 'key', name: 'shop', person: 'ann', scopes: ['collections', 'payouts', 'read'] } },
   receiveProviderNotification: { 200: { received: true } },
   listUnmatchedNotifications: {
     200: { data: [{ transId: 'PbyCuFjOcKUumnR0', status: 'SUCCESSFUL', at: '2026-11-21T11:47:53.008Z' }] },

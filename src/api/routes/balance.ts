@@ -16,7 +16,7 @@ export const getBalance = authenticatedRoute({
   tag: 'Balance',
   responses: { 200: { description: 'The balance, up to three seconds old.', schema: balanceSchema } },
   problems: ['provider_refused', 'provider_unavailable'],
-  scopes: ['balance', 'review'],
+  scopes: ['balance', 'review', 'approve'],
   query: z.strictObject({ service: z.enum(SERVICES) }),
   async handle({ query: { service } }, { providers }) {
     const { answer, asOf } = await providers[service].balance();

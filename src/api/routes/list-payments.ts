@@ -34,7 +34,7 @@ export const listPayments = authenticatedRoute({
     },
   },
   problems: ['temporarily_unavailable', 'records_unavailable', 'no_records'],
-  scopes: ['read', 'review'],
+  scopes: ['read', 'review', 'approve'],
   query: z.strictObject({
     status: z.enum(PAYMENT_STATUSES).optional(),
     final: z

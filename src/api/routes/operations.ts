@@ -24,13 +24,13 @@ export const listUnmatched = authenticatedRoute({
 export const getKey = authenticatedRoute({
   method: 'get',
   path: '/v1/key',
-  summary: 'The API key of this request: its name and its scopes',
+  summary: 'The API key of this request: whose it is, and its scopes',
   operationId: 'getKey',
   tag: 'Operations',
   responses: { 200: { description: 'The key, without its secret.', schema: keySchema } },
   scopes: SCOPES,
   async handle({ caller }) {
-    const { owner, scopes } = caller;
-    return { status: 200, json: { object: 'key' as const, name: owner, scopes: [...scopes] } };
+    const { owner, person, scopes } = caller;
+    return { status: 200, json: { object: 'key' as const, name: owner, person, scopes: [...scopes] } };
   },
 });

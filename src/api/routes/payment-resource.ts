@@ -51,15 +51,15 @@ export async function ownPayment(
 }
 
 /**
- * Returns the actor of a request on a payment: its merchant, if the key is the merchant's own and isn't used at the
- * desk, where only operators sign in; otherwise an operator.
+ * Returns the actor of a request on a payment: the person, for its merchant if the key is the merchant's own and isn't
+ * an operator's used at the desk; otherwise as an operator.
  */
 export function actorOf(
   { caller, headers }: Pick<AuthenticatedRequest<unknown, unknown>, 'caller' | 'headers'>,
   merchant: string,
 ): Actor {
   const isAtDesk = isOperator(caller) && headers('user-agent').includes(DESK_AGENT);
-  return { role: caller.owner === merchant && !isAtDesk ? 'merchant' : 'operator', name: caller.owner };
+  return { role: caller.owner === merchant && !isAtDesk ? 'merchant' : 'operator', name: caller.person };
 }
 
 /** Returns the view that a caller has of a merchant's payments. */

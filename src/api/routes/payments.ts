@@ -25,7 +25,7 @@ export const getPayment = authenticatedRoute({
   operationId: 'getPayment',
   tag: 'Payments',
   responses: { 200: { description: 'The payment as it is now.', schema: paymentSchema } },
-  scopes: ['read', 'review'],
+  scopes: ['read', 'review', 'approve'],
   query: z.strictObject({
     wait: wholeNumber({ min: 0, max: MAX_WAIT_SECONDS, fallback: 0, unit: ' of seconds' }).describe(
       'The number of seconds to wait for the payment to become final',

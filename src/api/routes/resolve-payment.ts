@@ -82,7 +82,7 @@ export const resolvePayment = authenticatedRoute({
   async handle(request, context) {
     const found = await ownPayment(context, request);
     const view = viewerOf(context, request.caller, found.merchant);
-    const send = await updateOf(context, found, request.body, request.caller.owner, view);
+    const send = await updateOf(context, found, request.body, request.caller.person, view);
     const update = await updatePayment(context, found, send);
     const json = view(update.result.payment);
     switch (update.kind) {
@@ -104,7 +104,7 @@ export const resolvePayment = authenticatedRoute({
   },
 });
 
-/** Makes the update that carries a decision to the payment. `by`: the name of the operator's key. */
+/** Makes the update that carries a decision to the payment. `by`: the operator. */
 async function updateOf(
   context: ReadContext,
   found: FoundPayment,

@@ -21,7 +21,7 @@ export const getTimeline = authenticatedRoute({
   operationId: 'getTimeline',
   tag: 'Payments',
   responses: { 200: { description: 'Every step, oldest first.', schema: timelineSchema } },
-  scopes: ['read', 'review'],
+  scopes: ['read', 'review', 'approve'],
   async handle(request, context) {
     const found = await ownPayment(context, request);
     const payment = await viewPayment(context, found);

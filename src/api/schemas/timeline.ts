@@ -51,7 +51,7 @@ const eventSchema = z
     transId: z.string().optional(),
     by: described(
       z.string().optional(),
-      "The name of the key that decided or asked for it; a merchant's timeline names an operator only for a decision. Of `sending`: `policy` or `operator`, if it is sent once more. Of a check, `statement`",
+      "The person who decided or asked for it; a merchant's timeline names an operator only for a decision. Of `sending`: `policy` or `operator`, if it is sent once more. Of a check, `statement`",
     ),
     for: described(z.array(z.enum(HELD_FOR)).readonly().optional(), 'What a held payout waits for'),
     approvedBy: described(z.string().optional(), 'The second operator, where the decision took two'),

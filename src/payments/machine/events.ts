@@ -52,7 +52,7 @@ export type AnswerEvent =
 /** Who asks something of a payment. What comes from Temporal's own tools names nobody. */
 export interface Actor<Role = 'merchant' | 'operator'> {
   readonly role: Role;
-  /** The name of the API key. */
+  /** The person whose API key it is. */
   readonly name?: string | undefined;
 }
 

@@ -52,7 +52,7 @@ function overrulesTheSame({ force }: Resolution, other: Resolution): boolean {
   return overrulesAllOf(force, other.force) && overrulesAllOf(other.force, force);
 }
 
-/** Keys of one name are one person's. */
+/** A person may have several keys. */
 function isOnePerson(one: Resolution, other: Resolution): boolean {
   return one.by === other.by;
 }

@@ -26,7 +26,7 @@ export type TimelineEntry = Occurrence & {
 /** Origin of a change. `temporal`: somebody asked for it with Temporal's own tools, and isn't named. */
 export type ChangeSource = Asker['source'] | 'provider' | 'timer' | 'system';
 
-/** The actor of a request. `by`: the name of the API key. */
+/** The actor of a request. `by`: the person. */
 export interface Asker {
   readonly source: 'merchant' | 'operator' | 'temporal';
   readonly by?: string | undefined;

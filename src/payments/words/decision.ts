@@ -60,7 +60,7 @@ export interface Resolution {
   readonly decision: Decision;
   /** The number of the review that it was made on: one that has changed since refuses it. */
   readonly review: number;
-  /** The name of the operator's API key. */
+  /** The operator: the person whose API key it is. */
   readonly by: string;
   readonly why: string;
   readonly force: Force;
@@ -88,7 +88,7 @@ export interface Proposal extends Resolution {
 export interface Rejection {
   /** The number of the review that it was made in. */
   readonly review: number;
-  /** The name of the operator's API key: that of the decision itself, if it is withdrawn. */
+  /** The operator: the one who made the decision, if it is withdrawn. */
   readonly by: string;
   readonly why: string;
 }

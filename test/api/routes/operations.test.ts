@@ -2,7 +2,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import type { BalanceAnswer } from '../../../src/payments/words/outcome.js';
-import { KEYS, startApi, useApi } from '../../support/api-under-test.js';
+import { KEYS, merchantsWith, startApi, useApi } from '../../support/api-under-test.js';
 
 async function askBalance(path: string, answer: BalanceAnswer) {
   const unasked = { balance: () => Promise.reject(new Error('asked the wrong service')) };
@@ -92,11 +92,13 @@ describe('balances that are asked for at once', () => {
 });
 
 describe('the key of a request', () => {
-  const api = useApi();
+  const api = useApi({
+    merchants: merchantsWith([{ name: 'reader', secret: KEYS.reader, scopes: ['read'], person: 'ann' }]),
+  });
 
-  it('is told by its name and scopes, without its secret', async () => {
+  it('is told by its name, person and scopes, without its secret', async () => {
     const { status, body, text } = await api.ask('GET', '/v1/key', { key: KEYS.reader });
-    expect([status, body]).toEqual([200, { object: 'key', name: 'reader', scopes: ['read'] }]);
+    expect([status, body]).toEqual([200, { object: 'key', name: 'reader', person: 'ann', scopes: ['read'] }]);
     expect(text).not.toContain(KEYS.reader);
     expect((await api.ask('GET', '/v1/key', { key: 'unknown-key' })).status).toBe(401);
   });
