@@ -38,15 +38,23 @@ export function canMoveMoney({ order }: PaymentState, status: ProviderStatus): b
 }
 
 /** Remembers a further transaction. With the status that a decision took it for, it stays decided. */
-export function withTransaction(payment: PaymentState, { transId, status }: Transaction): PaymentState {
-  const known = payment.others.find((other) => other.transId === transId);
-  const latest = latestOf(payment, known, status);
-  if (known?.status === latest) return payment;
-  const changed: OtherTransaction = { ...known, transId, status: latest };
+export function withTransaction(payment: PaymentState, transaction: Transaction): PaymentState {
+  const known = payment.others.find((other) => other.transId === transaction.transId);
+  const changed = shownAs(payment, known, transaction);
+  if (known?.status === changed.status && known.amount === changed.amount) return payment;
   return {
     ...payment,
     others: selectRemembered(payment, [...payment.others.filter((other) => other !== known), changed]),
   };
+}
+
+/** Returns a further transaction after an answer, which may leave out its amount. */
+function shownAs(
+  payment: PaymentState,
+  known: OtherTransaction | undefined,
+  { transId, status, amount = known?.amount }: Transaction,
+): OtherTransaction {
+  return { ...known, transId, status: latestOf(payment, known, status), ...(amount !== undefined && { amount }) };
 }
 
 /** Selects the further transactions to remember: all that can move money, and the latest of the rest. */
@@ -124,10 +132,13 @@ export function withPossibleDoubles(payment: PaymentState, transactions: readonl
 
 /** Remembers transactions of the payment. */
 export function withTransactions(payment: PaymentState, transactions: readonly Transaction[]): PaymentState {
-  const added = transactions.map(({ transId, status }): OtherTransaction => {
-    const known = payment.others.find((other) => other.transId === transId);
-    return { ...known, transId, status: latestOf(payment, known, status) };
-  });
+  const added = transactions.map((transaction) =>
+    shownAs(
+      payment,
+      payment.others.find(({ transId }) => transId === transaction.transId),
+      transaction,
+    ),
+  );
   const kept = payment.others.filter(({ transId }) => !added.some((one) => one.transId === transId));
   return { ...payment, others: selectRemembered(payment, [...kept, ...added]) };
 }

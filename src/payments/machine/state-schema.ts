@@ -320,7 +320,7 @@ const stateIn = <Phase extends z.ZodMiniType>(phase: Phase) =>
     differences: optional(list(difference)),
     lastShown: optional(object({ transId, status, wasPaid: yes })),
     claims,
-    others: list(object({ transId, status, decidedAs: optional(status) })),
+    others: list(object({ transId, status, amount: optional(number()), decidedAs: optional(status) })),
     recentQuestions: list(object({ transId, at: number() })),
     quietUntil: optional(number()),
     notifications: list(notification),

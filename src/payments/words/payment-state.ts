@@ -156,6 +156,8 @@ export interface KnownDifference {
 export interface OtherTransaction {
   readonly transId: TransId;
   readonly status: ProviderStatus;
+  /** XAF, once the provider has given it. */
+  readonly amount?: number | undefined;
   /**
    * Status that the latest decision to leave it assumed. The merchant may have been given the address of a link that
    * was left.

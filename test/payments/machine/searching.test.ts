@@ -279,13 +279,13 @@ describe('an ambiguous link', () => {
   it('has ended once it was expired, though an old list shows it as it was', () => {
     const payment = ambiguous(linkOrder).listed(link).expired();
     payment.sent({ kind: 'ambiguous', reason: 'reset' }).listed(link);
-    expect(payment.payment.others).toEqual([{ transId: 'T1', status: 'EXPIRED' }]);
+    expect(payment.payment.others).toMatchObject([{ transId: 'T1', status: 'EXPIRED' }]);
     expect(payment.todo.kind).toBe('send');
   });
 
   it('is kept in mind with all that are listed, those that have ended among them', () => {
     const ended = { ...link, transId: transId('T2'), status: 'EXPIRED' } as const;
-    expect(ambiguous(linkOrder).listed(link, ended).payment.others).toEqual([
+    expect(ambiguous(linkOrder).listed(link, ended).payment.others).toMatchObject([
       { transId: 'T1', status: 'CREATED' },
       { transId: 'T2', status: 'EXPIRED' },
     ]);
@@ -294,7 +294,7 @@ describe('an ambiguous link', () => {
   it('is kept in mind when nobody answers the request to expire it', () => {
     const payment = ambiguous(linkOrder).listed(link).expired(SILENT);
     expect(payment.todo.kind).toBe('send');
-    expect(payment.payment.others).toEqual([{ transId: 'T1', status: 'CREATED' }]);
+    expect(payment.payment.others).toMatchObject([{ transId: 'T1', status: 'CREATED' }]);
   });
 
   it('is expired with all that were listed beside it, though the list leaves them out after that', () => {

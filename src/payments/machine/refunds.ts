@@ -1,0 +1,138 @@
+import { MINIMUM_AMOUNT } from '../words/limits.js';
+import type { PaymentId } from '../words/payment-id.js';
+import { otherAmountOf, type PaymentState, transIdOf } from '../words/payment-state.js';
+import { HOUR_MS, MINUTE_MS } from '../words/time.js';
+import { isOpen } from './known-transactions.js';
+
+/*
+ * The refunds of a collection: in every state, what was or may have been sent stays within what was collected. One
+ * workflow for each collection keeps them, and takes one reservation after the other; whoever wants one brings fresh
+ * readings of all refunds that are known.
+ */
+
+/** A refund as its collection counts it; amounts in XAF, times in ms since the epoch. */
+export type CountedRefund =
+  /** No payment has been seen of it yet: it may start within {@link START_WITHIN_MS} from `at`. */
+  | { readonly kind: 'reserved'; readonly id: PaymentId; readonly amount: number; readonly at: number }
+  /** `amount` was sent or may have been, by its payment as it was at `asOf`. */
+  | { readonly kind: 'known'; readonly id: PaymentId; readonly amount: number; readonly asOf: number };
+
+/** A refund's payment as it is now, or the certainty that there is none. */
+export type RefundReading =
+  | { readonly kind: 'known'; readonly id: PaymentId; readonly amount: number; readonly asOf: number }
+  | { readonly kind: 'none'; readonly id: PaymentId };
+
+/** A request for room: the refund, its amount and what was collected, in XAF, and readings of all that are known. */
+export interface RefundReservation {
+  readonly id: PaymentId;
+  readonly amount: number;
+  readonly collected: number;
+  readonly readings: readonly RefundReading[];
+  /** Time before the first reading, in ms since the epoch: a request may wait for long until a worker takes it. */
+  readonly readAt: number;
+}
+
+/**
+ * Result of a reservation. `known`: the refund has a payment, or had one, so that nothing may start under its id.
+ * `noRoom`: the others count for `counted` XAF.
+ */
+export type RefundAnswer =
+  | { readonly kind: 'reserved' }
+  | { readonly kind: 'known' }
+  | { readonly kind: 'noRoom'; readonly counted: number };
+
+/** A refund starts within this time of its reservation's request, or not at all; in ms. */
+export const START_WITHIN_MS = MINUTE_MS;
+
+/** A reservation without a payment keeps its room for this long, in ms: far longer than {@link START_WITHIN_MS}. */
+export const RESERVED_FOR_MS = HOUR_MS;
+
+/** Counts what the readings say, and reserves room for a refund if the collection has it. */
+export function reserveRefund(
+  before: readonly CountedRefund[],
+  { id, amount, collected, readings, readAt }: RefundReservation,
+  now: number,
+): { readonly refunds: readonly CountedRefund[]; readonly answer: RefundAnswer } {
+  const refunds = readings.reduce((known, reading) => withReading(known, reading, Math.min(readAt, now)), before);
+  const own = refunds.find((one) => one.id === id);
+  if (own?.kind === 'known') return { refunds, answer: { kind: 'known' } };
+  const others = refunds.filter((one) => one !== own);
+  const counted = sumOf(others);
+  // Repeated with another amount, it may be either of the two that is paid.
+  const most = Math.max(amount, own?.amount ?? 0);
+  if (counted + most > collected) return { refunds, answer: { kind: 'noRoom', counted } };
+  return { refunds: [...others, { kind: 'reserved', id, amount: most, at: now }], answer: { kind: 'reserved' } };
+}
+
+/** Sums up refunds, in XAF. */
+export function sumOf(refunds: readonly { readonly amount: number }[]): number {
+  return refunds.reduce((sum, { amount }) => sum + amount, 0);
+}
+
+/** Counts a reading. A refund that isn't counted is added: a restored backup may have forgotten it. */
+function withReading(
+  refunds: readonly CountedRefund[],
+  reading: RefundReading,
+  readAt: number,
+): readonly CountedRefund[] {
+  const before = refunds.find(({ id }) => id === reading.id);
+  const others = refunds.filter((one) => one !== before);
+  if (reading.kind === 'known') return isNewer(reading, before) ? [...others, reading] : refunds;
+  // Temporal forgets payments, too: one that was seen once keeps its room.
+  const isOver = before?.kind === 'reserved' && before.at + RESERVED_FOR_MS <= readAt;
+  return isOver ? others : refunds;
+}
+
+/** Of two readings of one state, the smaller is the later: all that changes without a new time is the end of checks. */
+function isNewer({ asOf, amount }: RefundReading & { kind: 'known' }, before: CountedRefund | undefined): boolean {
+  if (before?.kind !== 'known') return true;
+  return asOf > before.asOf || (asOf === before.asOf && amount < before.amount);
+}
+
+/**
+ * Returns how much of a refund was sent or may have been, in XAF. Nothing of one that has ended without money, and has
+ * nothing left to check. In any other state at least its amount, and as long as checks are left the amounts of all its
+ * requests.
+ */
+export function sentBy(refund: PaymentState): number {
+  const { order, phase, sends } = refund;
+  const further = sumOf(furtherOf(refund));
+  const isSettled = phase.kind === 'ended' && phase.checks.length === 0 && !phase.outstanding?.length;
+  if (isSettled && phase.status !== 'SUCCESSFUL') return further;
+  const shown = ownOf(refund) + further;
+  if (isSettled) return shown;
+  const requests = sends.count + (phase.kind === 'sending' ? 1 : 0);
+  return Math.max(shown, order.amount * Math.max(requests, 1));
+}
+
+/** Returns the amount of the transaction that a refund goes by; nothing while there is none. */
+function ownOf(refund: PaymentState): number {
+  const transId = transIdOf(refund);
+  if (transId === undefined) return 0;
+  const { order, facts } = refund;
+  return Math.max(order.amount, facts.amountPaid ?? 0, otherAmountOf(refund, transId) ?? 0);
+}
+
+/** Lists a refund's further transactions that have moved money, or can still move it. */
+function furtherOf(refund: PaymentState): { readonly amount: number }[] {
+  const { order, others } = refund;
+  return others.filter((one) => isOpen(refund, one)).map(({ amount = order.amount }) => ({ amount }));
+}
+
+/**
+ * Returns what was collected, in XAF: the payment's own transaction, and further ones of it that were paid, where the
+ * provider has given their amounts. `undefined` while that isn't certain.
+ */
+export function collectedBy({ order, phase, facts, acceptedDifference, others }: PaymentState): number | undefined {
+  if (order.kind === 'payout' || phase.kind !== 'ended' || phase.status !== 'SUCCESSFUL') return undefined;
+  // An operator may have matched a transaction of another amount, which the provider hasn't given.
+  const own = facts.amountPaid ?? (acceptedDifference === undefined ? order.amount : 0);
+  const further = others.filter(({ transId, status }) => status === 'SUCCESSFUL' && transId !== phase.transId);
+  return own + sumOf(further.map(({ amount = 0 }) => ({ amount })));
+}
+
+/** Returns how much can still be refunded, in XAF: nothing when the rest is less than the provider's minimum. */
+export function refundableOf(collected: number | undefined, counted: number): number {
+  const rest = (collected ?? 0) - counted;
+  return rest < MINIMUM_AMOUNT ? 0 : rest;
+}
