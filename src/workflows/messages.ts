@@ -2,12 +2,13 @@ import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import { beginPayment, type LinkRequest } from '../payments/machine/beginning.js';
 import type { CountedPayout, CountedPayouts } from '../payments/machine/counted-payouts.js';
 import type { Actor, Approve, Checker } from '../payments/machine/events.js';
+import type { CountedRefund, RefundAnswer, RefundReservation } from '../payments/machine/refunds.js';
 import type { Timeline } from '../payments/views/timeline-entry.js';
 import type { Force, Rejection, Resolution } from '../payments/words/decision.js';
 import type { PaymentOrder, PaymentTerms, Service } from '../payments/words/order.js';
 import type { ListAnswer, StatusAnswer } from '../payments/words/outcome.js';
 import type { Payment } from '../payments/words/payment.js';
-import type { TransId } from '../payments/words/payment-id.js';
+import type { PaymentId, TransId } from '../payments/words/payment-id.js';
 import type { PaymentState } from '../payments/words/payment-state.js';
 import type { ProviderStatus } from '../payments/words/transaction.js';
 
@@ -275,6 +276,23 @@ export interface PayoutCount {
 
 /** Counts payouts, in their order. To send it again adds nothing. */
 export const countPayoutsUpdate = defineUpdate<PayoutCount, [PayoutsToCount]>('countPayouts');
+
+/** The workflow that keeps the refunds of a collection; it is started with the first. */
+export const REFUNDS_WORKFLOW_TYPE = 'keepRefunds';
+
+export const refundsWorkflowId = (collection: PaymentId) => `refunds-of-${collection}`;
+
+/** The one argument of the workflow that keeps refunds. */
+export interface RefundsInput {
+  readonly v: 1;
+  readonly collection: PaymentId;
+  /** The refunds of the previous run, after a continue-as-new. */
+  readonly carried?: readonly CountedRefund[] | undefined;
+}
+
+/** Reserves room for a refund. To send it again is the same reservation. */
+export const reserveRefundUpdate = defineUpdate<RefundAnswer, [RefundReservation]>('reserveRefund');
+export const refundsQuery = defineQuery<readonly CountedRefund[], EndedRunArgument>('refunds');
 
 /**
  * The workflow that makes the statement of a day, the schedule that starts it each day, and the steps that it takes.

@@ -3,6 +3,7 @@ import type { LinkRequest } from '../payments/machine/beginning.js';
 import type { CountedPayout, CountedPayouts } from '../payments/machine/counted-payouts.js';
 import type { Actor, Approve, Checker } from '../payments/machine/events.js';
 import type { DeliveryOutcome } from '../payments/machine/notification.js';
+import type { CountedRefund, RefundReading, RefundReservation } from '../payments/machine/refunds.js';
 import { stateSchemas } from '../payments/machine/state-schema.js';
 import type { PaymentOrder } from '../payments/words/order.js';
 import type { Payment } from '../payments/words/payment.js';
@@ -17,6 +18,7 @@ import type {
   PayoutLimitInput,
   PayoutRejection,
   PayoutsToCount,
+  RefundsInput,
   RequestSource,
   StatementInput,
   UnmatchedInput,
@@ -112,6 +114,22 @@ export const payoutsToCount: Reader<PayoutsToCount> = reader(object({ payouts: l
 const counted: z.ZodMiniType<CountedPayouts> = object({ total: count, latest: list(countedPayout) });
 export const payoutLimitInput: Reader<PayoutLimitInput> = reader(
   object({ v, merchant: identifier(40), day: date, until: number(), carried: optional(counted) }),
+);
+
+const knownRefund = object({ kind: z.literal('known'), id: paymentId, amount: count, asOf: number() });
+const countedRefund: z.ZodMiniType<CountedRefund> = z.discriminatedUnion('kind', [
+  object({ kind: z.literal('reserved'), id: paymentId, amount: count, at: number() }),
+  knownRefund,
+]);
+const refundReading: z.ZodMiniType<RefundReading> = z.discriminatedUnion('kind', [
+  knownRefund,
+  object({ kind: z.literal('none'), id: paymentId }),
+]);
+export const refundReservation: Reader<RefundReservation> = reader(
+  object({ id: paymentId, amount: count, collected: count, readings: list(refundReading), readAt: number() }),
+);
+export const refundsInput: Reader<RefundsInput> = reader(
+  object({ v, collection: paymentId, carried: optional(list(countedRefund)) }),
 );
 
 const matched = { at: text(), transId: optional(transId), externalId: optional(text()) };
