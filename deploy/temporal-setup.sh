@@ -51,6 +51,7 @@ Merchant Keyword
 PaymentStatus Keyword
 PaymentFinal Bool
 NotificationGivenUp Bool
+HeldFor KeywordList
 PaymentKind Keyword
 ExternalId Keyword
 UserId Keyword

@@ -124,12 +124,15 @@ export class ExpectedPayment {
     this.todo = todo;
     const [status, transId] = [statusOf(payment), transIdOf(payment)];
     const isFinal = isFinalPayment(payment);
-    const isNotified = ['REVIEW', 'FAILED'].includes(status) && status !== statusOf(before);
+    const [heldBefore, held] = [heldForOf(before), heldForOf(payment)];
+    const isNotified =
+      (['REVIEW', 'FAILED'].includes(status) && status !== statusOf(before)) || (held !== null && heldBefore === null);
     const isPaid = status === 'SUCCESSFUL' && (status !== statusOf(before) || transId !== transIdOf(before));
     const amountPaid = amountPaidOf(payment);
     const attributes = [
       ...(status === statusOf(before) ? [] : [['PaymentStatus', status]]),
       ...(isFinal === isFinalPayment(before) && !isNotified ? [] : [['PaymentFinal', isFinal]]),
+      ...(held?.length === heldBefore?.length ? [] : [['HeldFor', held]]),
       ...(transId === undefined || transId === transIdOf(before) ? [] : [['TransId', transId]]),
       // One of an outcome before a review is taken out again.
       ...(isPaid && (amountPaid !== undefined || payment.reviews > 0) ? [['AmountPaid', amountPaid ?? null]] : []),
@@ -170,4 +173,9 @@ export class ExpectedPayment {
       }
     }
   }
+}
+
+/** Returns what a payout waits for, once it has said so; `null` when it isn't held. */
+function heldForOf({ phase, notifications }: PaymentState): readonly string[] | null {
+  return phase.kind === 'held' && notifications.length > 0 ? phase.for : null;
 }

@@ -50,6 +50,7 @@ export async function listPayments(
   if (financialTransId !== undefined)
     return toPage(await listByReference(context, financialTransId, filter, part), pageSize, false);
   const inTemporal = await listInTemporal(context.client, filter, part);
+  if (filter.held !== undefined) return toPage(inTemporal, pageSize, false);
   try {
     return toPage(await withRecorded(context, inTemporal, filter, part), pageSize, false);
   } catch (error) {

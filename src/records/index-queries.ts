@@ -1,3 +1,4 @@
+import type { HeldFor } from '../payments/words/order.js';
 import type { PaymentStatus } from '../payments/words/payment.js';
 import type { PaymentId, PaymentKind } from '../payments/words/payment-id.js';
 import { endOfDay, isoTime, startOf } from '../payments/words/time.js';
@@ -13,6 +14,8 @@ export interface PaymentFilter {
   readonly status?: PaymentStatus | undefined;
   /** Selects by whether the outcome is certain. */
   readonly final?: boolean | undefined;
+  /** Selects payouts that are held for this. Temporal alone knows them. */
+  readonly held?: HeldFor | undefined;
   readonly kind?: PaymentKind | undefined;
   readonly externalId?: string | undefined;
   readonly userId?: string | undefined;
@@ -45,10 +48,15 @@ const PAYMENTS = `WorkflowType IN (${WORKFLOW_TYPES.map(quote).join(', ')}) AND 
 /** Payments under review that a person can decide: those that were stopped are out of anybody's reach. */
 export const OPEN_REVIEWS = `${PAYMENTS} AND ${equals('status', 'REVIEW')} AND ExecutionStatus = "Running"`;
 
-/** Asks for payments that were created before a time (ms since the epoch), have no final status, and need no person. */
+/** Asks for payments that were created before a time (ms since the epoch), wait for nobody, and aren't final. */
 export function unfinishedQuery(before: number): string {
-  const { status, createdAt } = attributes;
-  return `${PAYMENTS} AND ExecutionStatus = "Running" AND ${createdAt.name} < ${before} AND ${FINAL.false} AND ${status.name} != "REVIEW"`;
+  const { status, createdAt, heldFor } = attributes;
+  return `${PAYMENTS} AND ExecutionStatus = "Running" AND ${createdAt.name} < ${before} AND ${FINAL.false} AND ${status.name} != "REVIEW" AND ${heldFor.name} IS NULL`;
+}
+
+/** Asks for payouts that are held for an approval, or for a date. One that was stopped is in REVIEW. */
+export function heldQuery(waitsFor: HeldFor): string {
+  return `${PAYMENTS} AND ${isHeldFor(waitsFor)}`;
 }
 
 /**
@@ -58,13 +66,14 @@ export function unfinishedQuery(before: number): string {
  * @throws {Error} for a value that isn't an identifier, and so could be read as a piece of the query.
  */
 export function visibilityQuery(filter: PaymentFilter): string {
-  const { merchant, status, final, kind, externalId, userId, transId, createdFrom, createdBefore } = filter;
+  const { merchant, status, final, held, kind, externalId, userId, transId, createdFrom, createdBefore } = filter;
   const withStatus = equals('status', status);
   return [
     PAYMENTS,
     equals('merchant', merchant),
     status === 'REVIEW' ? `(${withStatus} OR (${STOPPED} AND ${FINAL.false}))` : withStatus,
     final === undefined ? undefined : FINAL[`${final}`],
+    held === undefined ? undefined : isHeldFor(held),
     equals('kind', kind),
     equals('externalId', externalId),
     equals('userId', userId),
@@ -105,6 +114,10 @@ export const NOTIFIABLE_PAYMENTS = `${PAYMENTS} AND ExecutionStatus = "Running" 
  * stopped. An earlier run of a payment that was opened again says what was so then.
  */
 export const UNDELIVERED_PAYMENTS = `${PAYMENTS} AND (${attributes.givenUp.name} = true OR (${STOPPED} AND ${attributes.final.name} IS NOT NULL))`;
+
+function isHeldFor(waitsFor: HeldFor): string {
+  return `ExecutionStatus = "Running" AND ${attributes.heldFor.name} = "${waitsFor}"`;
+}
 
 function equals(attribute: keyof typeof attributes, value: string | undefined): string | undefined {
   return value === undefined ? undefined : `${attributes[attribute].name} = ${quote(value)}`;

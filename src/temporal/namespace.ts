@@ -14,6 +14,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 const serverTypes = {
   BOOL: IndexedValueType.INDEXED_VALUE_TYPE_BOOL,
   KEYWORD: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
+  KEYWORD_LIST: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD_LIST,
   INT: IndexedValueType.INDEXED_VALUE_TYPE_INT,
 } as const;
 
@@ -187,7 +188,7 @@ async function gapsByQuery(connection: CheckedConnection, namespace: string): Pr
 }
 
 /** A value of each type. Elasticsearch refuses one of another type. */
-const VALUES: Readonly<Record<string, string>> = { Bool: 'false', Int: '0', Keyword: "'0'" };
+const VALUES: Readonly<Record<string, string>> = { Bool: 'false', Int: '0', Keyword: "'0'", KeywordList: "'0'" };
 
 /** Reports whether Temporal accepts these search attributes: it refuses a query that names an unknown one. */
 async function takes(

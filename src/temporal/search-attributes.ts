@@ -14,6 +14,8 @@ export const paymentSearchAttributes = {
   final: defineSearchAttributeKey('PaymentFinal', SearchAttributeType.BOOL),
   /** `true` when a notification was given up, and not sent again. Absent until one is given up. */
   givenUp: defineSearchAttributeKey('NotificationGivenUp', SearchAttributeType.BOOL),
+  /** What a held payout waits for: `approval`, `date` or both. Absent unless it is held. */
+  heldFor: defineSearchAttributeKey('HeldFor', SearchAttributeType.KEYWORD_LIST),
   kind: defineSearchAttributeKey('PaymentKind', SearchAttributeType.KEYWORD),
   externalId: defineSearchAttributeKey('ExternalId', SearchAttributeType.KEYWORD),
   userId: defineSearchAttributeKey('UserId', SearchAttributeType.KEYWORD),

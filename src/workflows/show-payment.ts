@@ -3,6 +3,7 @@ import { hasGivenUp } from '../payments/machine/notification.js';
 import { describePayment } from '../payments/views/describe-payment.js';
 import { decisionsIn } from '../payments/views/occurrences.js';
 import { amountPaidOf, toPayment } from '../payments/views/to-payment.js';
+import type { HeldFor } from '../payments/words/order.js';
 import {
   isFinalPayment,
   openPayment,
@@ -51,6 +52,11 @@ export function merchantOf(): string | undefined {
   return typeof owner === 'string' ? owner : undefined;
 }
 
+/** Returns what a payout waits for before it is sent, from when its merchant is notified of that. */
+function heldForOf({ phase, notifications }: PaymentState): readonly HeldFor[] {
+  return phase.kind === 'held' && notifications.length > 0 ? phase.for : [];
+}
+
 /** Updates the search attributes, with as few commands as possible. */
 function indexChange(before: PaymentState, payment: PaymentState): void {
   const [status, transId] = [statusOf(payment), transIdOf(payment)];
@@ -58,14 +64,18 @@ function indexChange(before: PaymentState, payment: PaymentState): void {
   const isNewStatus = status !== statusOf(before);
   const isNewTransaction = transId !== undefined && transId !== transIdOf(before);
   // From then on, the index knows that its merchant was to be notified of something, whatever status comes next.
-  const isNotified = isNewStatus && (status === 'REVIEW' || status === 'FAILED');
+  const heldFor = heldForOf(payment);
+  const isNewlyHeld = heldFor.length > 0 && heldForOf(before).length === 0;
+  const isNotified = isNewlyHeld || (isNewStatus && (status === 'REVIEW' || status === 'FAILED'));
   const amountPaid = amountPaidOf(payment);
   // Of an outcome before a review, another amount may be there.
   const isPaid = status === 'SUCCESSFUL' && (amountPaid !== undefined || payment.reviews > 0);
-  if (isNewStatus || isNewTransaction) {
+  const isHeldOtherwise = heldFor.length !== heldForOf(before).length;
+  if (isNewStatus || isNewTransaction || isHeldOtherwise) {
     upsertSearchAttributes([
       ...(isNewStatus ? [{ key: attributes.status, value: status }] : []),
       ...(isFinal !== isFinalPayment(before) || isNotified ? [{ key: attributes.final, value: isFinal }] : []),
+      ...(isHeldOtherwise ? [{ key: attributes.heldFor, value: heldFor.length > 0 ? [...heldFor] : null }] : []),
       ...(isNewTransaction ? [{ key: attributes.transId, value: toTransIdKeyword(transId) }] : []),
       ...(isPaid ? [{ key: attributes.amountPaid, value: amountPaid ?? null }] : []),
     ]);

@@ -5,6 +5,7 @@ import { Registry } from 'prom-client';
 import { Descriptions } from '../../src/engine/descriptions.js';
 import { measureWaiting } from '../../src/engine/waiting.js';
 import type { PaymentId } from '../../src/payments/words/payment-id.js';
+import { isoTime } from '../../src/payments/words/time.js';
 import { connectClient } from '../../src/temporal/connection.js';
 import { paymentSearchAttributes as attributes } from '../../src/temporal/search-attributes.js';
 import { type DevServer, startDevServer } from '../../stack/temporal/start-dev-server.js';
@@ -35,7 +36,16 @@ describe('the age of the oldest review, with more of them than one call lists', 
     await server.stop();
   });
 
-  async function start(number: number, as = { status: 'REVIEW', createdAt: createdAt(number) }): Promise<void> {
+  interface Indexed {
+    readonly status: string;
+    readonly createdAt: number;
+    readonly heldFor?: string[];
+  }
+
+  async function start(
+    number: number,
+    as: Indexed = { status: 'REVIEW', createdAt: createdAt(number) },
+  ): Promise<void> {
     await client.workflow.start('payOut', {
       workflowId: idOf(number),
       taskQueue: 'nobody',
@@ -46,6 +56,7 @@ describe('the age of the oldest review, with more of them than one call lists', 
         { key: attributes.createdAt, value: as.createdAt },
         { key: attributes.status, value: as.status },
         { key: attributes.final, value: false },
+        ...(as.heldFor === undefined ? [] : [{ key: attributes.heldFor, value: as.heldFor }]),
       ]),
     });
   }
@@ -54,7 +65,11 @@ describe('the age of the oldest review, with more of them than one call lists', 
    * Returns the metrics of an API that has just started, and the number of payments that it has asked. @param sinceOf
    * when a payment came under review
    */
-  async function shown(sinceOf: (number: number) => number | undefined, dueAt?: (number: number) => number) {
+  async function shown(
+    sinceOf: (number: number) => number | undefined,
+    dueAt?: (number: number) => number,
+    heldAs: (number: number) => object | undefined = () => undefined,
+  ) {
     let asked = 0;
     const dueSince = (number: number) =>
       dueAt === undefined ? [] : [{ at: dueAt(number), delivery: { kind: 'due' } }];
@@ -66,7 +81,8 @@ describe('the age of the oldest review, with more of them than one call lists', 
       const query = async () => {
         asked += 1;
         const since = sinceOf(Number(id.slice(4)));
-        const payment = since !== undefined && { review: { since: new Date(since).toISOString() } };
+        const held = heldAs(Number(id.slice(4)));
+        const payment = { ...(since !== undefined && { review: { since: new Date(since).toISOString() } }), held };
         return { payment, state: { notifications: dueSince(Number(id.slice(4))) } };
       };
       return Object.assign(handle, { query }) as never;
@@ -85,6 +101,9 @@ describe('the age of the oldest review, with more of them than one call lists', 
       asked: askedForReviews,
       dueMs: sumOf(page, 'sanaga_delivery_oldest_age_seconds') * 1_000,
       unfinished: sumOf(page, 'sanaga_payments_unfinished'),
+      held: ['approval', 'date'].map((waitsFor) => sumOf(page, 'sanaga_held_payouts', { for: waitsFor })),
+      approvalAge: sumOf(page, 'sanaga_approval_oldest_age_seconds'),
+      approvalEnd: sumOf(page, 'sanaga_approval_nearest_end_seconds'),
     };
   }
 
@@ -129,6 +148,27 @@ describe('the age of the oldest review, with more of them than one call lists', 
     const { ageMs, asked } = await shown((number) => createdAt(number) + 2 * HOUR_MS);
     expect(asked).toBeLessThanOrEqual(200);
     expect(ageMs).toBeGreaterThan(Date.now() - createdAt(0) - 2 * HOUR_MS - 20_000);
+  });
+
+  it('stands beside the held payouts, of which the first to end is not the oldest', async () => {
+    const none = await shown(createdAt);
+    expect(none).toMatchObject({ held: [0, 0], approvalAge: 0, approvalEnd: Number.POSITIVE_INFINITY });
+    const since = NOW - 26 * HOUR_MS;
+    const waits = [['approval'], ['approval', 'date'], ['date'], ['approval']];
+    const held = waits.map((heldFor, index) => ({ heldFor, createdAt: since + index * HOUR_MS, status: 'CREATED' }));
+    for (const [index, one] of held.entries()) await start(COUNT + 10 + index, one);
+    while ((await client.workflow.count('HeldFor IS NOT NULL')).count < 4) {}
+    const hours = [50, 2, 1, 9];
+    const read = await shown(createdAt, undefined, (number) => {
+      const [one, until] = [held[number - COUNT - 10], NOW + (hours[number - COUNT - 10] ?? 0) * HOUR_MS];
+      return one && { for: one.heldFor, since: isoTime(one.createdAt), until: isoTime(until) };
+    });
+    expect(read).toMatchObject({ held: [3, 2], unfinished: 0 });
+    expect(Math.round(read.approvalAge / 3_600)).toBe(26);
+    expect(Math.round(read.approvalEnd / 3_600)).toBe(2);
+    for (const [index] of held.entries()) await client.workflow.getHandle(idOf(COUNT + 10 + index)).terminate();
+    while ((await client.workflow.count('HeldFor IS NOT NULL AND ExecutionStatus = "Running"')).count > 0) {}
+    expect((await shown(createdAt)).held).toEqual([0, 0]);
   });
 
   it('leaves out what is in REVIEW of the payments that have no outcome after 25 hours', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { PaymentId } from '../../src/payments/words/payment-id.js';
-import { isQueryable, queryByIds, visibilityQuery } from '../../src/records/index-queries.js';
+import { heldQuery, isQueryable, queryByIds, visibilityQuery } from '../../src/records/index-queries.js';
 import { fromTransIdKeyword, toTransIdKeyword } from '../../src/temporal/search-attributes.js';
 
 const payments =
@@ -31,6 +31,14 @@ describe('a query for payments', () => {
   it('takes a payment that never was final for one that is not', () => {
     expect(visibilityQuery({ final: true })).toBe(`${payments} AND PaymentFinal = true`);
     expect(visibilityQuery({ final: false })).toBe(`${payments} AND (PaymentFinal IS NULL OR PaymentFinal = false)`);
+  });
+
+  it('takes a held payout for held while its workflow runs', () => {
+    const held = 'ExecutionStatus = "Running" AND HeldFor = "approval"';
+    expect(visibilityQuery({ merchant: 'shop', held: 'approval' })).toBe(
+      `${payments} AND Merchant = "shop" AND ${held}`,
+    );
+    expect(heldQuery('approval')).toBe(`${payments} AND ${held}`);
   });
 
   it('asks for all runs of some payments', () => {

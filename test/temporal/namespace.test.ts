@@ -42,6 +42,7 @@ const allAttributes = [
   ['PaymentStatus', 'Keyword'],
   ['PaymentFinal', 'Bool'],
   ['NotificationGivenUp', 'Bool'],
+  ['HeldFor', 'KeywordList'],
   ['PaymentKind', 'Keyword'],
   ['ExternalId', 'Keyword'],
   ['UserId', 'Keyword'],

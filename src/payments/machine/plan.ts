@@ -1,3 +1,4 @@
+import type { HeldFor } from '../words/order.js';
 import type { ListAnswer, StatusAnswer } from '../words/outcome.js';
 import type { TransId } from '../words/payment-id.js';
 import type { PaymentState } from '../words/payment-state.js';
@@ -73,7 +74,7 @@ export function waitsForBudget(payment: PaymentState, now: number): boolean {
 function timerOf(payment: PaymentState): { at: number; summary: string }[] {
   const { phase } = payment;
   if (phase.kind === 'held') {
-    return phase.for.map((one) => ({ at: heldUntil(payment, phase, one), summary: HELD_SUMMARIES[one] }));
+    return phase.for.map((one) => ({ at: heldUntil(payment, phase, one), summary: heldSummary(payment, one) }));
   }
   if (phase.kind === 'waiting') {
     const { hold, reason } = phase.unsent;
@@ -88,7 +89,11 @@ function timerOf(payment: PaymentState): { at: number; summary: string }[] {
   return [{ at: inquiry.end.at, summary: 'End of the link, unless the provider notifies before' }];
 }
 
-const HELD_SUMMARIES = { approval: 'Wait for the approval', date: 'Wait for its date' } as const;
+function heldSummary({ order }: PaymentState, waitsFor: HeldFor): string {
+  if (waitsFor === 'date') return 'Wait for its date, to be sent';
+  const orderedBy = order.kind === 'payout' ? order.orderedBy : undefined;
+  return `End without an approval${orderedBy === undefined ? '' : ` by another person than ${orderedBy}`}`;
+}
 
 function phaseTask(payment: PaymentState, now: number): Task | undefined {
   const { phase } = payment;

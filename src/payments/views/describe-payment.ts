@@ -6,6 +6,7 @@ import { needsSecondPerson } from '../machine/second-person.js';
 import { objectionToWithdrawal, patienceEnd } from '../machine/waiting.js';
 import { isForced, type Proposal } from '../words/decision.js';
 import { amountOf, xaf } from '../words/limits.js';
+import type { PaymentTerms } from '../words/order.js';
 import type { PaymentResolution } from '../words/payment.js';
 import {
   decideFrom,
@@ -56,6 +57,8 @@ export function linesOf(state: PaymentState): string[] {
     ['Grace period', review ? undefined : graceOf(state, inquiry)],
     ['Waits', phase.kind === 'waiting' ? describeWait(state, phase, desk) : undefined],
     ['Held', phase.kind === 'held' ? describeHold(state, phase) : undefined],
+    ['Ordered by', order.kind === 'payout' ? order.orderedBy : undefined],
+    ['Approved by', approvalsOf(state)],
     ['Amount', amountOf({ amount: order.amount, amountPaid })],
     ['Transaction', describeTransaction(state)],
     ['Other transactions', others.length === 0 ? undefined : others.map(withWord).join(', ')],
@@ -93,13 +96,22 @@ function toDo(state: PaymentState, { number, proposed }: Review, desk: string | 
 function canBeDone(payment: PaymentState, desk: string | undefined): string | undefined {
   const { phase, order } = payment;
   if (phase.kind === 'sending') return undefined;
-  if (phase.kind === 'held') return 'withdraw it, with the cancel call';
+  if (phase.kind === 'held') return whileHeld(phase, payment.terms);
   if (phase.kind === 'waiting') {
     const call = order.kind === 'payout' ? 'cancel' : 'expire';
     return objectionToWithdrawal(payment, phase) === undefined ? `withdraw it, with the ${call} call` : undefined;
   }
   const what = phase.kind === 'ended' ? 'check the outcome again' : 'ask the provider now';
   return desk === undefined ? `${what}, with the refresh call` : `[${what}, on the desk](${desk})`;
+}
+
+/** Tells what the merchant's people can do about a held payout. */
+function whileHeld(held: Held, { deskUrl }: PaymentTerms): string {
+  const withdraw = 'withdraw it, with the cancel call';
+  if (!held.for.includes('approval')) return withdraw;
+  const where =
+    deskUrl === undefined ? 'with the approve and reject calls' : `[on the desk](${deskUrl}/desk/approvals)`;
+  return `approve or reject it, ${where}; ${withdraw}`;
 }
 
 /**
@@ -140,9 +152,11 @@ function describeWait(state: PaymentState, { cause, unsent, until }: Waiting, de
 }
 
 function describeHold(state: PaymentState, held: Held): string {
-  const waits = held.for.map((one) => `for ${HELD_FOR_WORDS[one]}, until ${utcTime(heldUntil(state, held, one))}`);
-  const approvals = (state.release?.approvals ?? []).map(({ by, at }) => `approved by ${by} at ${utcTime(at)}`);
-  return [...waits, ...approvals].join('; ');
+  return held.for.map((one) => `for ${HELD_FOR_WORDS[one]}, until ${utcTime(heldUntil(state, held, one))}`).join('; ');
+}
+
+function approvalsOf({ release }: PaymentState): string | undefined {
+  return release?.approvals.map(({ by, at }) => `${by} at ${utcTime(at)}`).join(', ') || undefined;
 }
 
 /**

@@ -25,7 +25,11 @@ describe('a payout above the limit', () => {
   it('waits for another person, and the merchant is told so', () => {
     const payment = opened(ordered, { approveAbove: ordered.amount - 1 });
     expect(payment.notified).toEqual(['payment.held']);
-    expect(payment.wants).toEqual({ kind: 'wait', until: START + 7 * DAY, summary: 'Wait for the approval' });
+    expect(payment.wants).toEqual({
+      kind: 'wait',
+      until: START + 7 * DAY,
+      summary: 'End without an approval by another person than ann',
+    });
     expect(payment.status).toBe('CREATED');
     expect(held(payment)).toEqual({
       for: ['approval'],
@@ -112,7 +116,7 @@ describe('an approval', () => {
 describe('a payout with a date', () => {
   it('is sent when the date has come, and not before', () => {
     const payment = dated();
-    expect(payment.wants).toEqual({ kind: 'wait', until: FRIDAY, summary: 'Wait for its date' });
+    expect(payment.wants).toEqual({ kind: 'wait', until: FRIDAY, summary: 'Wait for its date, to be sent' });
     expect(payment.at(FRIDAY - 1).wants.kind).toBe('wait');
     expect(payment.at(FRIDAY).wants).toEqual({ kind: 'send', cause: 'order' });
   });
@@ -284,8 +288,20 @@ describe('operators', () => {
     expect(text).toContain(
       "Held: for another person's approval, until 2026-01-08 00:00:00 UTC; for its date, until 2026",
     );
-    expect(text).toContain('withdraw it, with the cancel call');
-    expect(describePayment(dated({ approval: true }).approve('bob').payment)).toContain('approved by bob at');
+    expect(text).toContain('Ordered by: ann');
+    expect(text).not.toContain('Approved by');
+    expect(text).toContain(
+      'approve or reject it, with the approve and reject calls; withdraw it, with the cancel call',
+    );
+    const approved = dated({ approval: true }).approve('bob');
+    const by = 'Approved by: bob at 2026-01-01 00:00:00 UTC';
+    expect(describePayment(approved.payment)).toContain(by);
+    expect(describePayment(approved.payment)).toContain('Can be done: withdraw it, with the cancel call');
+    expect(describePayment(approved.at(FRIDAY).payment)).toContain(by);
+    const onDesk = toApprove({}, { deskUrl: 'https://desk.example' }).payment;
+    expect(describePayment(onDesk)).toContain(
+      `approve or reject it, [on the desk](https://desk.example/desk/approvals)`,
+    );
   });
 
   it('may have it asked about, which asks nothing', () => {
