@@ -1,15 +1,14 @@
-import { step } from '../src/payments/machine/machine.js';
-import { objectionTo } from '../src/payments/machine/requests.js';
-import { openPayment } from '../src/payments/words/payment-state.js';
+import { reserveRefund, START_WITHIN_MS } from '../src/payments/machine/refunds.js';
 import { EXPLORE, runProgram } from './command-line.js';
 import { exploreBeginnings } from './explore/beginnings.js';
+import { MACHINE } from './explore/machine.js';
+import { exploreRefunds } from './explore/refund-room.js';
 import { describeBroken, describeRules, exploreAll } from './explore/report.js';
 import { runStories } from './explore/run-stories.js';
 import { defaultSettings } from './explore/settings.js';
 import { walkInThreads } from './explore/walks.js';
 
 /** `npm run explore`: exits with 1 if a rule was broken or a workflow did something else than the machine says. */
-const machine = { openPayment, step, objectionTo };
 const write = (line: string) => process.stdout.write(`${line}\n`);
 const progress = (line: string) => process.stderr.write(`${line}\n`);
 
@@ -21,13 +20,16 @@ await runProgram(EXPLORE, async ({ depth, states, seconds, stories, walks, seed,
     ...(seconds > 0 && { seconds }),
   };
   if (!json) write(describeRules());
-  const { result, broken } = exploreAll(machine, defaultSettings(), bounds, progress);
+  const { result, broken } = exploreAll(MACHINE, defaultSettings(), bounds, progress);
   for (const one of broken) (json ? progress : write)(describeBroken(one));
-  const run = stories === 0 ? undefined : await runStories(machine, stories, progress);
+  const run = stories === 0 ? undefined : await runStories(MACHINE, stories, progress);
   const beginnings = await exploreBeginnings({ steps: 4, walks: 20_000 });
   for (const rule of beginnings.broken) progress(`BROKEN, as links begin: ${rule}`);
-  write(JSON.stringify({ ...result, beginnings, ...(run && { stories, mismatches: run.mismatches }) }));
-  return broken.length === 0 && beginnings.broken.length === 0 && (run?.mismatches ?? 0) === 0 ? 0 : 1;
+  const refunds = exploreRefunds({ reserveRefund, START_WITHIN_MS }, { states: 100_000, walks: 50_000 });
+  for (const { rule, story } of refunds.broken) progress(['BROKEN, as refunds begin:', rule, ...story].join('\n  '));
+  write(JSON.stringify({ ...result, beginnings, refunds, ...(run && { stories, mismatches: run.mismatches }) }));
+  const isBroken = [broken, beginnings.broken, refunds.broken].some((found) => found.length > 0);
+  return isBroken || (run?.mismatches ?? 0) > 0 ? 1 : 0;
 });
 
 /** Random walks, each printed with its seed if it breaks a rule. */

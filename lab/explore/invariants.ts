@@ -37,6 +37,10 @@ export const INVARIANTS = {
     'an approval is taken only in time, from another person than the one who ordered, and with the digest of what is sent; a payout ends as not approved only when somebody has rejected it, or nobody has approved it in time',
   heldSent: 'a transaction of a payout that nothing has released, as far as is known, brings a person',
   heldNamed: 'a notification about a payout that is held, or that was and is about to be sent, brings a person',
+  refundCounts:
+    'a refund counts for no less than its amount until it has ended without money, with nothing left to check; what makes it count for more changes the time of its last change',
+  refundFree: 'a refund of which nothing has moved counts for nothing once it has ended',
+  collected: 'no more can be refunded than the provider has collected',
   oneLink:
     'the merchant is given one link; before another is made the list is read, and those that it shows are expired',
   wayOut: 'every payment reaches an end, or a review that a decision can end, even if nobody answers',
@@ -84,7 +88,7 @@ export function expectedNotification(before: View, after: View): PaymentEventTyp
 }
 
 /** Reports whether a transaction can move money, or has moved it. Links that nobody was given can't be paid (A5). */
-function canMove(
+export function canMove(
   { kind }: Pick<PaymentOrder, 'kind'>,
   { status, isGiven }: Pick<OwnTransaction, 'status' | 'isGiven'>,
 ): boolean {

@@ -21,6 +21,7 @@ import {
   withEarlier,
   withStatus,
 } from './provider.js';
+import { growthViolations, refundViolations } from './refund-count.js';
 import { orderIn, type Setting, START } from './setting.js';
 import type { Book, Machine, Mark, OwnTransaction, Provider, Situation, Told } from './situation.js';
 
@@ -83,7 +84,15 @@ export class Model {
   #transition(make: () => Situation): Transition {
     this.#violations = [];
     const situation = make();
-    return { situation, violations: [...this.#violations, ...violationsOf(situation), ...heldViolations(situation)] };
+    return {
+      situation,
+      violations: [
+        ...this.#violations,
+        ...violationsOf(situation),
+        ...heldViolations(situation),
+        ...refundViolations(situation, this.#machine),
+      ],
+    };
   }
 
   #apply(before: Situation, move: Move): Situation {
@@ -311,6 +320,7 @@ export class Model {
       return before;
     }
     this.#listener?.(event, now, step);
+    this.#violations.push(...growthViolations(before.payment, step.payment, now, this.#machine));
     const { book, decisionsToSend, violations } = record(before, event, step, now);
     this.#violations.push(...violations);
     const { payment, todo } = step;

@@ -14,6 +14,10 @@ export interface Machine {
   readonly openPayment: (order: PaymentOrder, terms: PaymentTerms, now: number) => PaymentState;
   readonly step: (payment: PaymentState, event: PaymentEvent, now: number) => Step;
   readonly objectionTo: (payment: PaymentState, event: RequestEvent, now: number) => Refusal | undefined;
+  /** What a payout counts for as a refund, in XAF. */
+  readonly sentBy: (payment: PaymentState) => number;
+  /** What a collection has collected, in XAF, once that is certain. */
+  readonly collectedBy: (payment: PaymentState) => number | undefined;
 }
 
 /**

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { MACHINE } from '../../../lab/explore/machine.js';
 import { randomStory } from '../../../lab/explore/stories.js';
 import { viewTimeline } from '../../../src/api/routes/timeline.js';
 import { step } from '../../../src/payments/machine/machine.js';
-import { objectionTo } from '../../../src/payments/machine/requests.js';
 import { FIRST_KEPT, MAX_ENTRIES, recordStep } from '../../../src/payments/views/timeline.js';
 import { EMPTY_TIMELINE } from '../../../src/payments/views/timeline-entry.js';
 import { openPayment } from '../../../src/payments/words/payment-state.js';
@@ -50,7 +50,7 @@ describe('a timeline as the API shows it', () => {
   it('has a whole sentence for whatever happens in random stories', () => {
     const said = new Set<string>();
     for (let seed = 1; seed <= 300; seed++) {
-      const { order, terms, startedAt, events } = randomStory({ openPayment, step, objectionTo }, seed);
+      const { order, terms, startedAt, events } = randomStory(MACHINE, seed);
       let [payment, timeline] = [openPayment(order, terms, startedAt), EMPTY_TIMELINE];
       for (const { event, now } of [{ event: { kind: 'begin' } as const, now: startedAt }, ...events]) {
         const before = payment;

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import { describeAssumptions } from '../../../lab/explore/invariants.js';
+import { MACHINE } from '../../../lab/explore/machine.js';
 import { exploreAll } from '../../../lab/explore/report.js';
 import { calmSettingOf } from '../../../lab/explore/setting.js';
 import { defaultSettings } from '../../../lab/explore/settings.js';
@@ -9,15 +10,13 @@ import { randomStory } from '../../../lab/explore/stories.js';
 import { Visited } from '../../../lab/explore/visited.js';
 import { walk, walkAll, walkSetting } from '../../../lab/explore/walks.js';
 import { step } from '../../../src/payments/machine/machine.js';
-import { objectionTo } from '../../../src/payments/machine/requests.js';
 import { openPayment } from '../../../src/payments/words/payment-state.js';
 
 /** From which phase to which a payment has come in these tests. */
 const arrows = new Set<string>();
 
 const machine: Machine = {
-  openPayment,
-  objectionTo,
+  ...MACHINE,
   step(payment, event, now) {
     const after = step(payment, event, now);
     const [from, to] = [payment.phase.kind, after.payment.phase.kind];

@@ -43,12 +43,13 @@ const folders: string[] = [];
  */
 export async function mutantOf(change: Change): Promise<Machine> {
   const folder = await transpiled(change);
-  const [{ step }, { objectionTo }, { openPayment }] = await Promise.all([
+  const [{ step }, { objectionTo }, { openPayment }, refunds] = await Promise.all([
     load<Pick<Machine, 'step'>>(folder, 'machine.ts'),
     load<Pick<Machine, 'objectionTo'>>(folder, 'requests.ts'),
     load<Pick<Machine, 'openPayment'>>(folder, 'payment-state.ts'),
+    load<Pick<Machine, 'sentBy' | 'collectedBy'>>(folder, 'refunds.ts'),
   ]);
-  return { openPayment, step, objectionTo };
+  return { openPayment, step, objectionTo, sentBy: refunds.sentBy, collectedBy: refunds.collectedBy };
 }
 
 /** The module of src/payments that a change is made to. */

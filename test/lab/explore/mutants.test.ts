@@ -1,16 +1,15 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
+import { MACHINE } from '../../../lab/explore/machine.js';
 import { describeStory } from '../../../lab/explore/report.js';
 import { explore } from '../../../lab/explore/search.js';
 import { calmSettingOf } from '../../../lab/explore/setting.js';
-import { step } from '../../../src/payments/machine/machine.js';
 import type { afterTry } from '../../../src/payments/machine/notification.js';
-import { objectionTo } from '../../../src/payments/machine/requests.js';
-import { openPayment } from '../../../src/payments/words/payment-state.js';
 import { paymentId } from '../../support/orders.js';
 import { mutantModule, mutantOf, removeMutants } from './mutant.js';
-import { MUTANTS, type Mutant } from './mutants.js';
+import { type Mutant, MUTANTS as OTHER_MUTANTS } from './mutants.js';
+import { REFUND_MUTANTS } from './refund-mutants.js';
 
-const machine = { openPayment, step, objectionTo };
+const MUTANTS = [...OTHER_MUTANTS, ...REFUND_MUTANTS];
 
 /** More than most stories of a mutant take. */
 const STATES = 60_000;
@@ -44,7 +43,7 @@ describe('The exploration finds a machine without the rule', () => {
       const depth = Math.max(...alike.map((one) => one.depth));
       const states = Math.max(...alike.map((one) => one.mutant.states ?? STATES));
       const only = alike.map((one) => one.mutant.breaks);
-      const { found } = explore(machine, setting, { depth, states, only });
+      const { found } = explore(MACHINE, setting, { depth, states, only });
       expect({ world: rule, found }).toEqual({ world: rule, found: undefined });
     }
     expect(played).toHaveLength(MUTANTS.length);
@@ -71,13 +70,13 @@ describe('A world that tells the merchant before Temporal has recorded what it t
 
   it('is found by a withdrawal that is lost with its update, and sent', () => {
     const early = { ...world, tellsEarly: true } as const;
-    const { found } = explore(machine, early, { states: STATES, only });
-    const story = describeStory(machine, early, found?.moves ?? []).join(' ');
+    const { found } = explore(MACHINE, early, { states: STATES, only });
+    const story = describeStory(MACHINE, early, found?.moves ?? []).join(' ');
     expect(story).toMatch(/somebody asks: expire: FAILED, final.*the request included.*SUCCESSFUL, final/);
   });
 
   it('is not ours', () => {
-    expect(explore(machine, world, { states: STATES, only }).found).toBeUndefined();
+    expect(explore(MACHINE, world, { states: STATES, only }).found).toBeUndefined();
   });
 });
 

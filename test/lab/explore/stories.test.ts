@@ -1,15 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { MACHINE } from '../../../lab/explore/machine.js';
 import { variations } from '../../../lab/explore/run-stories.js';
 import { runStory, StoryMismatch } from '../../../lab/explore/run-story.js';
 import { randomStory } from '../../../lab/explore/stories.js';
 import { WorkflowVm } from '../../../lab/explore/workflow-vm.js';
-import { step } from '../../../src/payments/machine/machine.js';
-import { objectionTo } from '../../../src/payments/machine/requests.js';
-import { openPayment } from '../../../src/payments/words/payment-state.js';
 import { workflowBundle } from '../../support/bundle-workflows.js';
-
-const machine = { openPayment, step, objectionTo };
 
 /** Stories that are played on each run; `npm run explore -- --stories N` plays more. */
 const STORIES = 300;
@@ -24,7 +20,7 @@ describe('The built workflows', () => {
     const tellingOf = variations();
     let activations = 0;
     for (let seed = 1; seed <= STORIES; seed++) {
-      activations += await runStory(vm, randomStory(machine, seed), tellingOf(seed));
+      activations += await runStory(vm, randomStory(MACHINE, seed), tellingOf(seed));
     }
     expect(activations).toBeGreaterThan(10 * STORIES);
   }, 180_000);
@@ -39,6 +35,6 @@ describe('The built workflows', () => {
         });
       },
     } as unknown as WorkflowVm;
-    await expect(runStory(forgetful, randomStory(machine, 1), variations()(1))).rejects.toThrow(StoryMismatch);
+    await expect(runStory(forgetful, randomStory(MACHINE, 1), variations()(1))).rejects.toThrow(StoryMismatch);
   });
 });

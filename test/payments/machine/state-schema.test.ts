@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { MACHINE } from '../../../lab/explore/machine.js';
 import { walkAll } from '../../../lab/explore/walks.js';
 import { step } from '../../../src/payments/machine/machine.js';
-import { objectionTo } from '../../../src/payments/machine/requests.js';
 import { stateSchemas } from '../../../src/payments/machine/state-schema.js';
 import { openPayment, type PaymentState } from '../../../src/payments/words/payment-state.js';
 import { orders, START, terms } from '../../support/orders.js';
@@ -14,8 +14,7 @@ describe("the schema of a payment's state", () => {
     const phases = new Set<string>();
     const unread: unknown[] = [];
     const machine = {
-      openPayment,
-      objectionTo,
+      ...MACHINE,
       step(payment: PaymentState, ...given: [Parameters<typeof step>[1], number]) {
         const after = step(payment, ...given);
         const stored = kept(after.payment);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { MACHINE } from '../../../lab/explore/machine.js';
 import { randomStory } from '../../../lab/explore/stories.js';
 import type { Actor, PaymentEvent } from '../../../src/payments/machine/events.js';
 import { step } from '../../../src/payments/machine/machine.js';
-import { objectionTo } from '../../../src/payments/machine/requests.js';
 import { FIRST_KEPT, MAX_ENTRIES, recordStep } from '../../../src/payments/views/timeline.js';
 import { EMPTY_TIMELINE, type Timeline, type TimelineEntry } from '../../../src/payments/views/timeline-entry.js';
 import type { DirectOrder } from '../../../src/payments/words/order.js';
@@ -281,7 +281,7 @@ describe('the timelines of random stories', () => {
   it('end with the status that the payment has, and are in order and bounded', () => {
     let [entriesSeen, statuses] = [0, new Set<string>()];
     for (let seed = 1; seed <= 200; seed++) {
-      const { order, terms, startedAt, events } = randomStory({ openPayment, step, objectionTo }, seed);
+      const { order, terms, startedAt, events } = randomStory(MACHINE, seed);
       let payment = openPayment(order, terms, startedAt);
       let timeline: Timeline = EMPTY_TIMELINE;
       const take = (event: PaymentEvent, now: number): void => {

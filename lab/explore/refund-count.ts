@@ -1,0 +1,66 @@
+import { type PaymentState, transIdOf } from '../../src/payments/words/payment-state.js';
+import { canMove, type Violation } from './invariants.js';
+import { AMOUNT, WRONG_AMOUNT } from './setting.js';
+import { type Machine, type OwnTransaction, type Situation, transactionOf } from './situation.js';
+
+/*
+ * What a payment counts for among a collection's refunds: as a refund, what it has sent or may have; as a collection,
+ * what it has collected.
+ */
+
+/** Lists the rules that a payment breaks as a refund, or as a collection. */
+export function refundViolations(situation: Situation, { sentBy, collectedBy }: Machine): Violation[] {
+  const { payment } = situation;
+  return payment.order.kind === 'payout'
+    ? countViolations(situation, sentBy(payment))
+    : collectedViolations(situation, collectedBy(payment));
+}
+
+function countViolations({ payment, provider, book, todo }: Situation, counted: number): Violation[] {
+  const moving = provider.transactions.filter((one) => canMove(payment.order, one) && !one.hasTurned && !one.isLater);
+  // Once a person has decided and the checks are over, nothing is left that could show it.
+  const isHidden = book.isFailed && todo.kind === 'end';
+  const least = !book.final || (moving.length > 0 && !isHidden) ? AMOUNT : 0;
+  const shown = moving.filter(({ transId }) => book.shown.some((one) => one.transId === transId && !one.isAside));
+  const sent = shown.reduce((sum, one) => sum + amountOf(one, book), 0);
+  if (counted < Math.max(least, sent)) {
+    const what = `${book.final ? book.status : payment.phase.kind}, ${moving.length} transactions can move or have moved`;
+    return [{ invariant: 'refundCounts', what: `${what} money, and it counts for ${counted} XAF` }];
+  }
+  const isUnpaid = !provider.transactions.some((one) => canMove(payment.order, one));
+  const isFree = todo.kind === 'end' && isUnpaid && book.shown.every(({ status }) => status === 'FAILED');
+  if (!isFree || counted === 0) return [];
+  return [{ invariant: 'refundFree', what: `it has ended, nothing has moved, and it counts for ${counted} XAF` }];
+}
+
+function collectedViolations({ payment, provider, book }: Situation, collected: number | undefined): Violation[] {
+  if (collected === undefined) return [];
+  const paid = provider.transactions.filter(({ status }) => status === 'SUCCESSFUL');
+  const most = paid.reduce((sum, { isWrong }) => sum + (isWrong ? WRONG_AMOUNT : AMOUNT), 0);
+  const own = transactionOf(provider, transIdOf(payment) ?? ('' as never));
+  const least = own === undefined ? 0 : amountOf(own, book);
+  if (least <= collected && collected <= most) return [];
+  return [{ invariant: 'collected', what: `${collected} XAF can be refunded; ${least} to ${most} XAF were collected` }];
+}
+
+/** The amount of a transaction, as far as the provider has shown it; in XAF. */
+function amountOf({ transId, isWrong }: OwnTransaction, { shown }: Situation['book']): number {
+  const isKnown = shown.some((one) => one.transId === transId && one.isWrong);
+  return isWrong ? (isKnown ? WRONG_AMOUNT : 0) : AMOUNT;
+}
+
+/**
+ * Lists the rules that a step breaks which makes a refund count for more: a later reading has to tell itself apart. A
+ * check that is made again after the end adds nothing to what may have moved.
+ */
+export function growthViolations(
+  before: PaymentState,
+  after: PaymentState,
+  now: number,
+  { sentBy }: Machine,
+): Violation[] {
+  const isChecked = before.phase.kind === 'ended' && after.phase.kind === 'ended';
+  if (after.order.kind !== 'payout' || isChecked || sentBy(after) <= sentBy(before)) return [];
+  if (after.updatedAt > before.updatedAt || before.updatedAt === now) return [];
+  return [{ invariant: 'refundCounts', what: `it counts for ${sentBy(after)} XAF, and was last changed before` }];
+}

@@ -1,0 +1,456 @@
+import type {
+  CountedRefund,
+  RefundReading,
+  reserveRefund,
+  START_WITHIN_MS,
+} from '../../src/payments/machine/refunds.js';
+import type { PaymentId } from '../../src/payments/words/payment-id.js';
+import { HOUR_MS, SECOND_MS } from '../../src/payments/words/time.js';
+import { pick, randomOf } from './random.js';
+
+/*
+ * The refunds of one collection, asked for by two API processes at once: the machine's own module of what is counted,
+ * in every interleaving of readings, reservations and starts with each other, with what becomes of the payments, and
+ * with faults. What a payment counts for is the exploration of payments' own rule.
+ */
+
+/** The module that is explored. */
+export interface RefundModule {
+  readonly reserveRefund: typeof reserveRefund;
+  readonly START_WITHIN_MS: typeof START_WITHIN_MS;
+}
+
+/** The rules, checked after every step. */
+const REFUND_RULES = {
+  within:
+    'what the refunds of a collection have moved, or may still move, is never more than was collected, unless the provider has turned what it called final',
+  once: 'no refund starts a second time, even when Temporal has forgotten its first payment',
+  room: 'a refund is refused for want of room only while the others count for so much',
+  merged: 'whatever a request has read newly of a refund is counted, even when the collection has forgotten it',
+} as const;
+type RefundRule = keyof typeof REFUND_RULES;
+
+/** XAF that were collected. */
+const COLLECTED = 100;
+
+/** The requests that may be made: two that are one refund's, whose caller has changed its mind, and two more. */
+const REQUESTS = [
+  { refund: 0, amount: 60 },
+  { refund: 0, amount: 100 },
+  { refund: 1, amount: 50 },
+  { refund: 2, amount: 40 },
+] as const;
+const REFUNDS = [0, 1, 2] as const;
+
+const idOf = (refund: number) => `pay_${refund}` as PaymentId;
+
+/**
+ * A refund's payment. `checked`: an operator has decided that nothing moved, and the day's checks are not over;
+ * `failed`: nothing moved, and nothing is checked any more; `turned`: what had failed has moved after all.
+ */
+interface Payment {
+  readonly amount: number;
+  readonly kind: 'open' | 'paid' | 'checked' | 'failed' | 'turned';
+  /** Its transaction can move money, or has moved it. */
+  readonly moves: boolean;
+  /** Grows with each change but the end of the checks. */
+  readonly asOf: number;
+  /** Temporal has forgotten it; the records have it. */
+  readonly isForgotten?: true;
+}
+
+/** A request in an API process; it begins at `since`. */
+interface Request {
+  readonly refund: number;
+  readonly amount: number;
+  readonly since: number;
+  readonly readings: readonly RefundReading[];
+  readonly isReserved?: true;
+}
+
+/** Numbers of events allowed in one story. */
+interface Allowance {
+  readonly requests: number;
+  /** Times that time passes. */
+  readonly times: number;
+  /** Processes that die, answers that are lost, and reservations that are carried out late. */
+  readonly losses: number;
+  /** Payments and counts that Temporal forgets. */
+  readonly forgotten: number;
+  /** Payments that the provider has failed, and that have moved after all. */
+  readonly turned: number;
+}
+
+interface World {
+  readonly now: number;
+  readonly counted: readonly CountedRefund[];
+  readonly payments: readonly (Payment | undefined)[];
+  readonly processes: readonly (Request | undefined)[];
+  /** Reservations whose process has given up, and that Temporal may still carry out. */
+  readonly late: readonly Request[];
+  readonly left: Allowance;
+}
+
+interface Move {
+  readonly label: string;
+  readonly to: World;
+  readonly broken?: readonly RefundRule[];
+}
+
+const NOTHING: Allowance = { requests: 0, times: 0, losses: 0, forgotten: 0, turned: 0 };
+
+const BEGIN: World = {
+  now: 0,
+  counted: [],
+  payments: REFUNDS.map(() => undefined),
+  processes: [undefined, undefined],
+  late: [],
+  left: { requests: 4, times: 2, losses: 2, forgotten: 1, turned: 1 },
+};
+
+/** Small worlds that are explored to their ends, before longer stories of all that may happen. */
+const SETTINGS: readonly Partial<Allowance>[] = [
+  { requests: 3 },
+  { requests: 3, losses: 1 },
+  { requests: 3, times: 1, losses: 1 },
+  { requests: 3, times: 1, forgotten: 1 },
+  { requests: 2, times: 1, forgotten: 2 },
+  { requests: 2, times: 1, losses: 1, turned: 1 },
+];
+
+/** Lists what may happen next. */
+function movesFrom(world: World, module: RefundModule): Move[] {
+  return [
+    ...world.processes.flatMap((request, process) =>
+      request === undefined ? begins(world, process) : stepsOf(world, process, request, module),
+    ),
+    ...world.late.flatMap((request) => {
+      const rest = { ...world, late: world.late.filter((one) => one !== request) };
+      const { counted } = reserve(rest, request, module);
+      return [{ label: `a reservation of ${nameOf(request)} is carried out late`, to: { ...rest, counted } }];
+    }),
+    ...world.payments.flatMap((payment, refund) => (payment === undefined ? [] : fates(world, refund, payment))),
+    ...times(world),
+    ...forgets(world),
+  ];
+}
+
+function begins(world: World, process: number): Move[] {
+  if (world.left.requests === 0) return [];
+  const readings = REFUNDS.flatMap((refund) => readingOf(world, refund) ?? []);
+  return REQUESTS.map(({ refund, amount }) => ({
+    label: `process ${process} is asked for ${nameOf({ refund, amount })}, and reads all`,
+    to: spend(withRequest(world, process, { refund, amount, since: world.now, readings }), 'requests'),
+  }));
+}
+
+/** A process reads single payments later than the rest, reserves room, and starts the refund. */
+function stepsOf(world: World, process: number, request: Request, module: RefundModule): Move[] {
+  const who = `process ${process}`;
+  const isDead: Move[] =
+    world.left.losses === 0
+      ? []
+      : [{ label: `${who} dies`, to: spend(withRequest(world, process, undefined), 'losses') }];
+  if (request.isReserved) return [start(world, process, request, module), ...isDead];
+  const { counted, answer, broken } = reserve(world, request, module);
+  const after = { ...world, counted };
+  const reserved = answer === 'reserved' ? ({ ...request, isReserved: true } as const) : undefined;
+  const reservation = `${who} reserves ${nameOf(request)}`;
+  return [
+    ...readsLater(world, process, request),
+    { label: `${reservation}: ${answer}`, to: withRequest(after, process, reserved), broken },
+    ...(world.left.losses === 0
+      ? []
+      : [
+          {
+            label: `${reservation}, and the answer is lost`,
+            to: spend(withRequest(after, process, undefined), 'losses'),
+            broken,
+          },
+          {
+            label: `${reservation}, which Temporal does not take yet`,
+            to: spend(withRequest({ ...world, late: [...world.late, request] }, process, undefined), 'losses'),
+          },
+        ]),
+  ];
+}
+
+/** A process reads a payment that it had read, or tried to, before it has changed. */
+function readsLater(world: World, process: number, request: Request): Move[] {
+  return REFUNDS.flatMap((refund) => {
+    const reading = readingOf(world, refund);
+    const before = request.readings.find(({ id }) => id === idOf(refund));
+    if (reading === undefined || JSON.stringify(reading) === JSON.stringify(before)) return [];
+    const readings = [...request.readings.filter((one) => one !== before), reading];
+    return {
+      label: `process ${process} reads refund ${refund} later: ${wordsOf(reading)}`,
+      to: withRequest(world, process, { ...request, readings }),
+    };
+  });
+}
+
+/** Starts a refund, in time; Temporal starts no second one under an id that it has. */
+function start(world: World, process: number, request: Request, module: RefundModule): Move {
+  const { refund, amount } = request;
+  const label = `process ${process} starts ${nameOf(request)}`;
+  const idle = withRequest(world, process, undefined);
+  if (world.now > request.since + module.START_WITHIN_MS) return { label: `${label} too late, and does not`, to: idle };
+  const before = world.payments[refund];
+  if (before !== undefined && !before.isForgotten) return { label: `${label}, which has begun before`, to: idle };
+  const payment: Payment = { amount, kind: 'open', moves: true, asOf: 1 };
+  return { label, to: withPayment(idle, refund, payment), broken: before === undefined ? [] : ['once'] };
+}
+
+function reserve(world: World, request: Request, { reserveRefund: reserveIn }: RefundModule) {
+  const { refund, amount, readings, since: readAt } = request;
+  const id = idOf(refund);
+  const { refunds: counted, answer } = reserveIn(
+    world.counted,
+    { id, amount, collected: COLLECTED, readings, readAt },
+    world.now,
+  );
+  const broken: RefundRule[] = [];
+  if (answer.kind === 'noRoom' && mostOf(world, request) + amount <= COLLECTED) broken.push('room');
+  if (readings.some((reading) => isLeftOut(world, counted, reading))) broken.push('merged');
+  return { counted, answer: answer.kind, broken };
+}
+
+/** The most that other refunds count for by any of their states that the collection or the request may know, in XAF. */
+function mostOf(world: World, { refund, amount, readings, since }: Request): number {
+  const others = REFUNDS.filter((one) => one !== refund).map((one) => {
+    const known = [...world.counted, ...readings].flatMap((about) =>
+      about.id === idOf(one) && about.kind !== 'none' && !isOver(about, readings, since) ? [about] : [],
+    );
+    const latest = known.filter(({ kind }) => kind === 'known').sort(newestFirst)[0];
+    return latest?.amount ?? Math.max(0, ...known.map((about) => about.amount));
+  });
+  const own = world.counted.find(({ id }) => id === idOf(refund))?.amount ?? 0;
+  return others.reduce((sum, one) => sum + one, 0) + Math.max(0, own - amount);
+}
+
+type Known = { readonly kind: string; readonly amount: number; readonly asOf?: number };
+
+function newestFirst(one: Known, other: Known): number {
+  return (other.asOf ?? 0) - (one.asOf ?? 0) || one.amount - other.amount;
+}
+
+/** Reports whether a reservation has come to nothing: there was no payment an hour after it. */
+function isOver(
+  about: Known & { readonly id: PaymentId; readonly at?: number },
+  readings: readonly RefundReading[],
+  readAt: number,
+): boolean {
+  const isRead = readings.some(({ id, kind }) => id === about.id && kind === 'none');
+  return about.kind === 'reserved' && isRead && readAt >= (about.at ?? 0) + HOUR_MS;
+}
+
+/** Reports whether a reading of a payment as it is now is not what is counted afterwards. */
+function isLeftOut(world: World, counted: readonly CountedRefund[], reading: RefundReading): boolean {
+  if (reading.kind === 'none') return false;
+  const now = REFUNDS.find((refund) => idOf(refund) === reading.id);
+  const payment = now === undefined ? undefined : world.payments[now];
+  if (payment?.asOf !== reading.asOf || countOf(payment) !== reading.amount) return false;
+  const after = counted.find(({ id }) => id === reading.id);
+  return after?.kind !== 'known' || after.amount !== reading.amount;
+}
+
+/** What becomes of a refund's payment. */
+function fates(world: World, refund: number, payment: Payment): Move[] {
+  const become = (label: string, change: Partial<Payment>, asOf = payment.asOf + 1): Move => ({
+    label: `refund ${refund} ${label}`,
+    to: withPayment(world, refund, { ...payment, ...change, asOf }),
+  });
+  switch (payment.kind) {
+    case 'open':
+      return [
+        // It counts as before, but now Temporal may forget it.
+        ...(world.left.forgotten > 0 ? [become('is paid', { kind: 'paid' })] : []),
+        become('is failed by the provider', { kind: 'failed', moves: false }),
+        become('was not sent, as an operator decides', { kind: 'checked', moves: false }),
+      ];
+    case 'checked':
+      return [become('has no check left', { kind: 'failed' }, payment.asOf)];
+    case 'failed':
+      return world.left.turned === 0
+        ? []
+        : [{ ...become('has moved after all', { kind: 'turned', moves: true }) }].map(({ label, to }) => ({
+            label,
+            to: spend(to, 'turned'),
+          }));
+    default:
+      return [];
+  }
+}
+
+/** Time passes: a moment, until a start comes too late, or until a reservation is over. */
+function times(world: World): Move[] {
+  if (world.left.times === 0) return [];
+  return [30 * SECOND_MS, HOUR_MS].map((ms) => ({
+    label: `${ms / SECOND_MS} s pass`,
+    to: spend({ ...world, now: world.now + ms }, 'times'),
+  }));
+}
+
+/** Temporal forgets a payment that has ended, or what was counted, long after the last request. */
+function forgets(world: World): Move[] {
+  const isIdle = world.processes.every((request) => request === undefined);
+  if (world.left.forgotten === 0 || !isIdle) return [];
+  const all =
+    world.counted.length === 0
+      ? []
+      : [{ label: 'Temporal forgets what was counted', to: spend({ ...world, counted: [] }, 'forgotten') }];
+  const ended = world.payments.flatMap((payment, refund): Move[] =>
+    payment === undefined || payment.isForgotten || payment.kind === 'open' || payment.kind === 'checked'
+      ? []
+      : [
+          {
+            label: `Temporal forgets refund ${refund}`,
+            to: spend(withPayment(world, refund, { ...payment, isForgotten: true }), 'forgotten'),
+          },
+        ],
+  );
+  return [...all, ...ended];
+}
+
+/** Reads a refund: its payment, from Temporal or the records, or that there is none of what is counted. */
+function readingOf({ payments, counted }: World, refund: number): RefundReading | undefined {
+  const id = idOf(refund);
+  const payment = payments[refund];
+  if (payment !== undefined) return { kind: 'known', id, amount: countOf(payment), asOf: payment.asOf };
+  return counted.some((one) => one.id === id) ? { kind: 'none', id } : undefined;
+}
+
+/** A payment counts until it has ended without money, with nothing left to check; in XAF. */
+function countOf({ kind, amount }: Payment): number {
+  return kind === 'failed' ? 0 : amount;
+}
+
+/** Lists the rules that a state breaks. */
+function brokenIn({ payments, processes, now }: World, module: RefundModule): RefundRule[] {
+  const moving = REFUNDS.map((refund) => {
+    const payment = payments[refund];
+    if (payment !== undefined) return payment.moves && payment.kind !== 'turned' ? payment.amount : 0;
+    const starting = processes.flatMap((request) =>
+      request?.isReserved && request.refund === refund && now <= request.since + module.START_WITHIN_MS
+        ? [request.amount]
+        : [],
+    );
+    return Math.max(0, ...starting);
+  });
+  return moving.reduce((sum, one) => sum + one, 0) > COLLECTED ? ['within'] : [];
+}
+
+function withRequest(world: World, process: number, request: Request | undefined): World {
+  return { ...world, processes: world.processes.map((one, index) => (index === process ? request : one)) };
+}
+
+function withPayment(world: World, refund: number, payment: Payment): World {
+  return { ...world, payments: world.payments.map((one, index) => (index === refund ? payment : one)) };
+}
+
+function spend(world: World, what: keyof World['left']): World {
+  return { ...world, left: { ...world.left, [what]: world.left[what] - 1 } };
+}
+
+function nameOf({ refund, amount }: { readonly refund: number; readonly amount: number }): string {
+  return `refund ${refund} of ${amount} XAF`;
+}
+
+function wordsOf(reading: RefundReading): string {
+  return reading.kind === 'none' ? 'it has no payment' : `it counts for ${reading.amount} XAF`;
+}
+
+/** The exploration's result: what was visited, and the shortest story that breaks a rule. */
+export interface RefundExploration {
+  readonly states: number;
+  /** Longer stories that were told at random. */
+  readonly walks: number;
+  readonly broken: readonly { readonly rule: string; readonly story: readonly string[] }[];
+}
+
+interface Visit {
+  readonly world: World;
+  readonly label: string;
+  readonly from?: Visit;
+}
+
+/** A broken rule, and the story that has led to it. */
+type Found = RefundExploration['broken'][number];
+
+/**
+ * Explores all stories of small worlds, the shortest first, until a rule is broken or so many states of each were
+ * visited; then tells longer stories at random.
+ */
+export function exploreRefunds(
+  module: RefundModule,
+  { states, walks, seed = 1 }: { readonly states: number; readonly walks: number; readonly seed?: number },
+): RefundExploration {
+  let visited = 0;
+  for (const setting of SETTINGS) {
+    const explored = exploreWorld(module, { ...BEGIN, left: { ...NOTHING, ...setting } }, states);
+    visited += explored.states;
+    if (explored.broken.length > 0) return { states: visited, walks: 0, broken: explored.broken };
+  }
+  const random = randomOf(seed);
+  for (let walk = 1; walk <= walks; walk++) {
+    const broken = tell(module, random);
+    if (broken.length > 0) return { states: visited, walks: walk, broken };
+  }
+  return { states: visited, walks, broken: [] };
+}
+
+function exploreWorld(module: RefundModule, begin: World, states: number): Omit<RefundExploration, 'walks'> {
+  const visited = new Set([keyOf(begin)]);
+  let level: Visit[] = [{ world: begin, label: '' }];
+  while (level.length > 0 && visited.size < states) {
+    const next: Visit[] = [];
+    for (const from of level) {
+      for (const move of movesFrom(from.world, module)) {
+        const visit = { world: move.to, label: move.label, from };
+        const broken = foundBy(visit, move, module);
+        if (broken.length > 0) return { states: visited.size, broken };
+        const key = keyOf(move.to);
+        if (visited.has(key)) continue;
+        visited.add(key);
+        next.push(visit);
+      }
+    }
+    level = next;
+  }
+  return { states: visited.size, broken: [] };
+}
+
+/** Tells one story at random, to its end or until a rule is broken. */
+function tell(module: RefundModule, random: () => number): Found[] {
+  let visit: Visit = { world: BEGIN, label: '' };
+  for (let move = pick(movesFrom(BEGIN, module), random); move !== undefined; ) {
+    visit = { world: move.to, label: move.label, from: visit };
+    const broken = foundBy(visit, move, module);
+    if (broken.length > 0) return broken;
+    move = pick(movesFrom(visit.world, module), random);
+  }
+  return [];
+}
+
+function foundBy(visit: Visit, { to, broken = [] }: Move, module: RefundModule): Found[] {
+  const rules = [...broken, ...brokenIn(to, module)];
+  return rules.map((rule) => ({ rule: REFUND_RULES[rule], story: storyOf(visit) }));
+}
+
+/** Names a state; processes are alike, and neither the order of readings matters nor that of what is counted. */
+function keyOf({ processes, counted, ...world }: World): string {
+  const requests = processes.map((request) =>
+    request === undefined ? '' : JSON.stringify({ ...request, readings: [...request.readings].sort(byId) }),
+  );
+  return JSON.stringify([world, requests.sort(), [...counted].sort(byId)]);
+}
+
+function byId({ id: one }: { readonly id: string }, { id: other }: { readonly id: string }): number {
+  return one < other ? -1 : 1;
+}
+
+function storyOf(last: Visit): string[] {
+  const story: string[] = [];
+  for (let visit: Visit | undefined = last; visit?.from !== undefined; visit = visit.from) story.unshift(visit.label);
+  return story;
+}
