@@ -169,6 +169,12 @@ export interface Hold {
   readonly since: string;
   /** The end of the time for the approval, or else the date */
   readonly until: string;
+  /** Its date, if the order has one */
+  readonly sendAt?: string;
+  /** The recipient's name, as you sent it */
+  readonly name?: string;
+  /** The recipient's e-mail address, with most of it hidden */
+  readonly email?: string;
   readonly approvals: readonly {
     /** Who has approved it */
     readonly by: string;

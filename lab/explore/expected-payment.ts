@@ -9,6 +9,7 @@ import { recordStep } from '../../src/payments/views/timeline.js';
 import { EMPTY_TIMELINE, type Timeline } from '../../src/payments/views/timeline-entry.js';
 import { amountPaidOf } from '../../src/payments/views/to-payment.js';
 import { isFinalPayment, type PaymentState, statusOf, transIdOf } from '../../src/payments/words/payment-state.js';
+import { isoTime } from '../../src/payments/words/time.js';
 import { type Act, activityAct, givenUpAfter, replyAct } from './workflow-commands.js';
 
 export type Message =
@@ -133,6 +134,7 @@ export class ExpectedPayment {
       ...(status === statusOf(before) ? [] : [['PaymentStatus', status]]),
       ...(isFinal === isFinalPayment(before) && !isNotified ? [] : [['PaymentFinal', isFinal]]),
       ...(held?.length === heldBefore?.length ? [] : [['HeldFor', held]]),
+      ...(payment.release?.at === before.release?.at ? [] : [['ReleasedAt', isoTime(payment.release?.at ?? 0)]]),
       ...(transId === undefined || transId === transIdOf(before) ? [] : [['TransId', transId]]),
       // One of an outcome before a review is taken out again.
       ...(isPaid && (amountPaid !== undefined || payment.reviews > 0) ? [['AmountPaid', amountPaid ?? null]] : []),

@@ -83,12 +83,14 @@ function searchAttributes(
   const { amount, externalId, userId } = order;
   const transId = payment && transIdOf(payment);
   const amountPaid = payment && amountPaidOf(payment);
+  const releasedAt = payment?.release?.at;
   return new TypedSearchAttributes([
     { key: attributes.merchant, value: merchant },
     { key: attributes.status, value: payment === undefined ? 'CREATED' : statusOf(payment) },
     // The workflow sets it when it changes, and a payment that is opened again may never change.
     ...(payment !== undefined && isFinalPayment(payment) ? [{ key: attributes.final, value: true }] : []),
     ...(payment !== undefined && hasGivenUp(payment.notifications) ? [{ key: attributes.givenUp, value: true }] : []),
+    ...(releasedAt === undefined ? [] : [{ key: attributes.releasedAt, value: new Date(releasedAt) }]),
     { key: attributes.kind, value: serviceOf(order) },
     { key: attributes.amount, value: amount },
     ...(amountPaid === undefined ? [] : [{ key: attributes.amountPaid, value: amountPaid }]),

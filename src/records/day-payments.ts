@@ -2,15 +2,15 @@ import type { Client } from '@temporalio/client';
 import type { PaymentId } from '../payments/words/payment-id.js';
 import { endOfDay, startOf } from '../payments/words/time.js';
 import type { DayPayment } from '../reconciliation/reconciliation.js';
-import { queryByIds, visibilityQuery } from './index-queries.js';
+import { queryByIds, releasedBetween, visibilityQuery } from './index-queries.js';
 import { keepLatest, listRuns } from './list-runs.js';
 import type { PaymentRun } from './payment-record.js';
 import { compareOldest } from './places.js';
 import type { Records } from './records.js';
 
 /**
- * Payments by the day that they were created on, as Temporal's index has them and, where it has forgotten them, the
- * records.
+ * Payments by their day, as Temporal's index has them and, where it has forgotten them, the records. A payment's day is
+ * that of its creation; of a payout that was held, it is that of its release, since nothing was sent before.
  */
 
 /** Rows in one query of the records. */
@@ -51,15 +51,17 @@ export async function paymentsOfDay(
   const latest = new Map<PaymentId, RunOfDay>();
   // One more than the limit shows that there are more.
   const held = max + 1;
-  for await (const { runs } of listRuns(client, visibilityQuery({ createdFrom: from, createdBefore: before }))) {
-    onProgress();
-    for (const run of runs) keepLatest(latest, toRunOfDay(run));
-    forgetLater(latest, held);
+  for (const query of [visibilityQuery({ createdFrom: from, createdBefore: before }), releasedBetween(from, before)]) {
+    for await (const { runs } of listRuns(client, query)) {
+      onProgress();
+      for (const run of runs) if (isBegunWithin(run, from, before)) keepLatest(latest, toRunOfDay(run));
+      forgetLater(latest, held);
+    }
   }
   // Temporal's data is newer. Forgotten payments come again from the records, as late ones as before.
   const inTemporal = new Set(latest.keys());
   for (let after = '', isMore = true; isMore; ) {
-    const rows = await records.runsCreated(from, before, after, ROWS_PER_QUERY);
+    const rows = await records.runsBegun(from, before, after, ROWS_PER_QUERY);
     onProgress();
     for (const run of rows) if (!inTemporal.has(run.id)) latest.set(run.id, toRunOfDay(inReviewIfOpen(run)));
     forgetLater(latest, held);
@@ -69,6 +71,10 @@ export async function paymentsOfDay(
   const runs = [...latest.values()].sort(compareOldest);
   const payments = runs.slice(0, max).map(({ startedAt, closedAt, ...payment }) => payment);
   return { payments, cutOff: runs.length > max };
+}
+
+function isBegunWithin({ indexed: { createdAt, releasedAt = createdAt } }: PaymentRun, from: number, before: number) {
+  return releasedAt >= from && releasedAt < before;
 }
 
 /**

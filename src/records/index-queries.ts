@@ -96,6 +96,12 @@ export function endedBetween(from: number, to: number): string {
   return `${PAYMENTS} AND ExecutionStatus != "Running" AND CloseTime >= "${begin}" AND CloseTime < "${end}"`;
 }
 
+/** Asks for held payouts that were released at or after `from` and before `to` (ms since the epoch). */
+export function releasedBetween(from: number, to: number): string {
+  const { name } = attributes.releasedAt;
+  return `${PAYMENTS} AND ${name} >= "${isoTime(from)}" AND ${name} < "${isoTime(to)}"`;
+}
+
 /** Asks for runs of payouts that a merchant ordered on a day, but for those that were opened again. */
 export function payoutsOfDay(merchant: string, day: string): string {
   const begin = startOf(day);

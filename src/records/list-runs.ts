@@ -111,6 +111,7 @@ export function toRun(info: RunInfo): ListedRun | undefined {
       externalId: indexed.get(attributes.externalId),
       userId: indexed.get(attributes.userId),
       createdAt,
+      releasedAt: indexed.get(attributes.releasedAt)?.getTime(),
     },
     memo: info.memo,
   };

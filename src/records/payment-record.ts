@@ -34,7 +34,11 @@ export interface PaymentRun {
 export type IndexedFields = Pick<
   Payment,
   'kind' | 'status' | 'final' | 'amount' | 'amountPaid' | 'transId' | 'externalId' | 'userId'
-> & { readonly createdAt: number };
+> & {
+  readonly createdAt: number;
+  /** Time at which a held payout was released. */
+  readonly releasedAt?: number | undefined;
+};
 
 /**
  * A payment as it is kept, encrypted, as JSON with a version (`v`): its state, its timeline, and the request that

@@ -142,14 +142,17 @@ export class Records {
   }
 
   /**
-   * Lists the payments of a time by their ids, without their content.
+   * Lists the payments of a time by their ids, without their content: held payouts by their release, if there was one,
+   * and all others by their creation.
    *
-   * @param from created at or after this, and before `before`, in ms since the epoch
+   * @param from at or after this, and before `before`, in ms since the epoch
    * @param after the last id of the ones before
    */
-  async runsCreated(from: number, before: number, after: string, limit: number): Promise<PaymentRun[]> {
+  async runsBegun(from: number, before: number, after: string, limit: number): Promise<PaymentRun[]> {
     const rows = await this.database.query(
-      `SELECT ${RUN_COLUMNS.join()} FROM payments WHERE created_at >= $1 AND created_at < $2 AND id > $3
+      `SELECT ${RUN_COLUMNS.join()} FROM payments
+        WHERE (released_at IS NULL AND created_at >= $1 AND created_at < $2 OR released_at >= $1 AND released_at < $2)
+          AND id > $3
        ORDER BY id LIMIT $4`,
       [new Date(from), new Date(before), after, limit],
     );

@@ -25,6 +25,7 @@ const runRow = z.object({
   externalId: z.string().optional(),
   userId: z.string().optional(),
   createdAt: ms,
+  releasedAt: ms.optional(),
   runId: z.string(),
   runStartedAt: ms,
   closedAt: ms.optional(),

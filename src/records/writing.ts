@@ -93,6 +93,7 @@ export class RecordWriter {
       merchant,
       financialTransId: content && referenceOf(content),
       createdAt: new Date(indexed.createdAt),
+      releasedAt: indexed.releasedAt === undefined ? undefined : new Date(indexed.releasedAt),
       runId,
       runStartedAt: new Date(startedAt),
       closedAt: closedAt === undefined ? undefined : new Date(closedAt),

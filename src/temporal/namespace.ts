@@ -16,6 +16,7 @@ const serverTypes = {
   KEYWORD: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
   KEYWORD_LIST: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD_LIST,
   INT: IndexedValueType.INDEXED_VALUE_TYPE_INT,
+  DATETIME: IndexedValueType.INDEXED_VALUE_TYPE_DATETIME,
 } as const;
 
 /** Sanaga's search attributes with their types, as the operator service takes them. */
@@ -188,7 +189,13 @@ async function gapsByQuery(connection: CheckedConnection, namespace: string): Pr
 }
 
 /** A value of each type. Elasticsearch refuses one of another type. */
-const VALUES: Readonly<Record<string, string>> = { Bool: 'false', Int: '0', Keyword: "'0'", KeywordList: "'0'" };
+const VALUES: Readonly<Record<string, string>> = {
+  Bool: 'false',
+  Int: '0',
+  Keyword: "'0'",
+  KeywordList: "'0'",
+  Datetime: "'2026-01-01T00:00:00Z'",
+};
 
 /** Reports whether Temporal accepts these search attributes: it refuses a query that names an unknown one. */
 async function takes(

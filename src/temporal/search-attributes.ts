@@ -16,6 +16,8 @@ export const paymentSearchAttributes = {
   givenUp: defineSearchAttributeKey('NotificationGivenUp', SearchAttributeType.BOOL),
   /** What a held payout waits for: `approval`, `date` or both. Absent unless it is held. */
   heldFor: defineSearchAttributeKey('HeldFor', SearchAttributeType.KEYWORD_LIST),
+  /** When a held payout was released, to be sent: the day that it belongs to from then on. Absent until then. */
+  releasedAt: defineSearchAttributeKey('ReleasedAt', SearchAttributeType.DATETIME),
   kind: defineSearchAttributeKey('PaymentKind', SearchAttributeType.KEYWORD),
   externalId: defineSearchAttributeKey('ExternalId', SearchAttributeType.KEYWORD),
   userId: defineSearchAttributeKey('UserId', SearchAttributeType.KEYWORD),

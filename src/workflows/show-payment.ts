@@ -71,11 +71,13 @@ function indexChange(before: PaymentState, payment: PaymentState): void {
   // Of an outcome before a review, another amount may be there.
   const isPaid = status === 'SUCCESSFUL' && (amountPaid !== undefined || payment.reviews > 0);
   const isHeldOtherwise = heldFor.length !== heldForOf(before).length;
+  const releasedAt = before.release?.at === undefined ? payment.release?.at : undefined;
   if (isNewStatus || isNewTransaction || isHeldOtherwise) {
     upsertSearchAttributes([
       ...(isNewStatus ? [{ key: attributes.status, value: status }] : []),
       ...(isFinal !== isFinalPayment(before) || isNotified ? [{ key: attributes.final, value: isFinal }] : []),
       ...(isHeldOtherwise ? [{ key: attributes.heldFor, value: heldFor.length > 0 ? [...heldFor] : null }] : []),
+      ...(releasedAt === undefined ? [] : [{ key: attributes.releasedAt, value: new Date(releasedAt) }]),
       ...(isNewTransaction ? [{ key: attributes.transId, value: toTransIdKeyword(transId) }] : []),
       ...(isPaid ? [{ key: attributes.amountPaid, value: amountPaid ?? null }] : []),
     ]);

@@ -23,7 +23,13 @@ const script = await readFile(path, 'utf8');
 describe('deploy/temporal-setup.sh', () => {
   it('creates the search attributes that payments carry, with their types', () => {
     const [, list = ''] = /<<'ATTRIBUTES'\n([\s\S]*?)\nATTRIBUTES/.exec(script) ?? [];
-    const types = { BOOL: 'Bool', KEYWORD: 'Keyword', KEYWORD_LIST: 'KeywordList', INT: 'Int' } as const;
+    const types = {
+      BOOL: 'Bool',
+      KEYWORD: 'Keyword',
+      KEYWORD_LIST: 'KeywordList',
+      INT: 'Int',
+      DATETIME: 'Datetime',
+    } as const;
     const needed = Object.values(paymentSearchAttributes).map(({ name, type }) => `${name} ${types[type]}`);
     expect(list.split('\n').sort()).toEqual(needed.sort());
   });

@@ -85,9 +85,9 @@ function recordsOf(numbers: readonly number[]): Records {
       },
     }),
   );
-  const runsCreated: Records['runsCreated'] = async (_from, _before, after, limit) =>
+  const runsBegun: Records['runsBegun'] = async (_from, _before, after, limit) =>
     runs.filter(({ id }) => id > after).slice(0, limit);
-  return { runsCreated } as unknown as Records;
+  return { runsBegun } as unknown as Records;
 }
 
 const numbers = (from: number, before: number) => Array.from({ length: before - from }, (_, index) => from + index);

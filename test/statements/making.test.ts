@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { ScheduleOverlapPolicy } from '@temporalio/client';
+import { type SearchAttributePair, TypedSearchAttributes } from '@temporalio/common';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import pg from 'pg';
 import { pino } from 'pino';
@@ -8,13 +9,15 @@ import { scaledClock } from '../../sandbox/clock.js';
 import type { Entry } from '../../sandbox/entry.js';
 import { workflowOptions } from '../../src/engine/workflow-start.js';
 import type { LinkOrder } from '../../src/payments/words/order.js';
-import type { PaymentId } from '../../src/payments/words/payment-id.js';
+import type { PaymentStatus } from '../../src/payments/words/payment.js';
+import type { PaymentId, TransId } from '../../src/payments/words/payment-id.js';
 import { dayAfter, dayOf, startOf } from '../../src/payments/words/time.js';
 import type { Statement } from '../../src/reconciliation/statement.js';
 import { Records } from '../../src/records/records.js';
 import { scheduleStatements } from '../../src/statements/schedule.js';
 import { createStatementSteps } from '../../src/statements/steps.js';
 import { dataConverterOf } from '../../src/temporal/encryption.js';
+import { paymentSearchAttributes as attributes } from '../../src/temporal/search-attributes.js';
 import {
   type MadeStatement,
   STATEMENT_SCHEDULE_ID,
@@ -80,6 +83,7 @@ beforeAll(async () => {
   running = worker.run();
 }, 300_000);
 
+const newPayoutId = () => `pay_${randomUUID().replaceAll('-', '')}` as PaymentId;
 const newId = () => `col_${randomUUID().replaceAll('-', '')}` as PaymentId;
 
 /** A link of the day that Temporal knows, paid at the checkout. */
@@ -144,11 +148,11 @@ async function recorded(count: number, amount: number): Promise<void> {
   );
 }
 
-async function makeStatement(): Promise<{ made: MadeStatement; statement: Statement }> {
+async function makeStatement(day = DAY): Promise<{ made: MadeStatement; statement: Statement }> {
   const made: MadeStatement = await stack.api.client.workflow.execute(STATEMENT_WORKFLOW_TYPE, {
     workflowId: `statement-${randomUUID()}`,
     taskQueue: 'payments',
-    args: [{ v: 1, day: DAY }],
+    args: [{ v: 1, day }],
   });
   const statement = await records.statements.find(made.date, made.version);
   if (statement === undefined) throw new Error('it was not kept');
@@ -266,6 +270,29 @@ describe('the statement of a day', () => {
     expect(statement.differences.filter(({ kind }) => kind === 'missing_at_provider')).toEqual([]);
   });
 });
+
+/** A payout in Temporal's index, whose workflow nobody runs. */
+async function indexed(amount: number, createdAt: number, more: readonly SearchAttributePair[]): Promise<PaymentId> {
+  const id = newPayoutId();
+  await stack.api.client.workflow.start('payOut', {
+    workflowId: id,
+    taskQueue: 'nobody',
+    memo: { owner: 'shop', fingerprint: 'f', requestId: 'r' },
+    typedSearchAttributes: new TypedSearchAttributes([
+      { key: attributes.merchant, value: 'shop' },
+      { key: attributes.kind, value: 'payout' },
+      { key: attributes.amount, value: amount },
+      { key: attributes.createdAt, value: createdAt },
+      ...more,
+    ]),
+  });
+  return id;
+}
+
+const status = (value: PaymentStatus, final: boolean): SearchAttributePair[] => [
+  { key: attributes.status, value },
+  { key: attributes.final, value: final },
+];
 
 describe("the API's statements", () => {
   const get = (path: string, key: string = KEYS.operator, accept = 'application/json') =>
@@ -452,5 +479,65 @@ describe('the schedule of statements', () => {
     expect(made.date).toBe(DAY);
     await expect(records.statements.find(DAY, made.version)).resolves.toBeDefined();
     await handle.delete();
+  });
+});
+
+describe('the statements of payouts that were held', () => {
+  const FRIDAY = dayAfter(DAY, -10);
+  const MONDAY = dayAfter(FRIDAY, -4);
+  const [monday, friday] = [startOf(MONDAY) + 9 * 60 * 60_000, startOf(FRIDAY) + 9 * 60 * 60_000];
+
+  /** The provider's transaction of a payout, made on Friday and paid. */
+  async function sentOnFriday(id: PaymentId, amount: number): Promise<string> {
+    const draft = {
+      service: 'payout',
+      serviceName: 'Shop',
+      method: 'payout',
+      amount,
+      externalId: id,
+      userId: id,
+    } as const;
+    const entry = stack.sandbox.ledger.openPending(draft, { kind: 'settles', after: 'atOnce', status: 'SUCCESSFUL' });
+    await eventually(
+      async () => stack.sandbox.ledger.find(entry.transId)?.status,
+      (shown) => shown === 'SUCCESSFUL',
+    );
+    return Object.assign(entry, { createdAt: friday }).transId;
+  }
+
+  it('have each on the day on which it was released, and until then on that of its order', async () => {
+    const released = [...status('SUCCESSFUL', true), { key: attributes.releasedAt, value: new Date(friday) }];
+    const wages = await indexed(90_000, monday, released);
+    await sentOnFriday(wages, 90_000);
+    const old = newPayoutId();
+    const transId = (await sentOnFriday(old, 80_000)) as TransId;
+    const run = { runId: 'run-1', startedAt: monday, closedAt: friday, stopped: false, content: undefined };
+    const kept = { kind: 'payout', status: 'SUCCESSFUL', final: true, amount: 80_000, transId } as const;
+    await records.write([
+      { ...run, id: old, merchant: 'shop', indexed: { ...kept, createdAt: monday, releasedAt: friday } },
+    ]);
+    const held = [...status('CREATED', false), { key: attributes.heldFor, value: ['approval', 'date'] }];
+    const waiting = await indexed(70_000, monday, held);
+    const unsent = await indexed(60_000, monday, status('FAILED', true));
+    await eventually(
+      () => stack.api.client.workflow.count('TaskQueue = "nobody"'),
+      ({ count }) => count === 3,
+    );
+
+    const { statement: ofFriday } = await makeStatement(FRIDAY);
+    expect(ofFriday.payments.map(({ id }) => id).sort()).toEqual([wages, old].sort());
+    for (const line of ofFriday.payments) expect(line).toMatchObject({ compared: true, providerStatus: 'SUCCESSFUL' });
+    expect(ofFriday).toMatchObject({ complete: true, differences: [] });
+    expect(ofFriday.services.payout.totals.byStatus.SUCCESSFUL).toEqual({ count: 2, amount: 170_000 });
+
+    const { statement: ofMonday } = await makeStatement(MONDAY);
+    expect(ofMonday).toMatchObject({ complete: true, differences: [] });
+    const lines = ofMonday.payments.map(({ id, status, providerStatus }) => [id, status, providerStatus]);
+    expect(lines.sort()).toEqual(
+      [
+        [waiting, 'CREATED', undefined],
+        [unsent, 'FAILED', undefined],
+      ].sort(),
+    );
   });
 });

@@ -43,6 +43,7 @@ const allAttributes = [
   ['PaymentFinal', 'Bool'],
   ['NotificationGivenUp', 'Bool'],
   ['HeldFor', 'KeywordList'],
+  ['ReleasedAt', 'Datetime'],
   ['PaymentKind', 'Keyword'],
   ['ExternalId', 'Keyword'],
   ['UserId', 'Keyword'],

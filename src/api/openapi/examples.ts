@@ -326,6 +326,7 @@ const held = {
   for: ['approval'],
   since: examplePayment.createdAt,
   until: '2026-11-28T08:20:32.843Z',
+  name: 'Ngono Marie',
   approvals: [],
   digest: '6c1a1b7e0e3c5d1f7c4fb7a9a8d9e0c2f4b3a5968778695a4b3c2d1e0f9e8d7c',
 };

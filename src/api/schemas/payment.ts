@@ -51,6 +51,9 @@ const heldSchema = schemaOf<PaymentHold>()({
   ),
   since: time,
   until: described(time, 'The end of the time for the approval, or else the date'),
+  sendAt: described(time.optional(), 'Its date, if the order has one'),
+  name: described(z.string().optional(), "The recipient's name, as you sent it"),
+  email: described(z.string().optional(), "The recipient's e-mail address, with most of it hidden"),
   approvals: z.array(z.object({ by: described(z.string(), 'Who has approved it'), at: time })).readonly(),
   digest: described(z.string(), 'The digest of amount, recipient and name. An approval has to repeat it'),
 }).meta({

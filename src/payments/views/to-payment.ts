@@ -90,6 +90,9 @@ function toHeld(state: PaymentState): PaymentHold | undefined {
     for: phase.for,
     since: isoTime(phase.since),
     until: isoTime(heldUntil(state, phase, phase.for[0])),
+    sendAt: order.sendAt === undefined ? undefined : isoTime(order.sendAt),
+    name: order.name,
+    email: order.email === undefined ? undefined : maskEmail(order.email),
     approvals: (release?.approvals ?? []).map(({ by, at }) => ({ by, at: isoTime(at) })),
     digest: digestOf(order),
   };
@@ -148,6 +151,11 @@ function feeOf(state: PaymentState): number | undefined {
 
 function maskPhone(phone: string): string {
   return `•••• ${phone.slice(-3)}`;
+}
+
+/** Leaves the first letter and the domain, by which people recognise an address. */
+function maskEmail(email: string): string {
+  return email.replace(/^(.)[^@]*/u, '$1•••');
 }
 
 /** While a request is in flight, nobody knows whether it can be taken back. */

@@ -104,6 +104,12 @@ export interface PaymentHold {
   readonly since: string;
   /** End of the time for the approval, or else the payout's date. */
   readonly until: string;
+  /** The payout's date, if it has one. */
+  readonly sendAt?: string | undefined;
+  /** The recipient's name, as it was ordered. */
+  readonly name?: string | undefined;
+  /** The recipient's e-mail address at the provider's platform, with most of it hidden. */
+  readonly email?: string | undefined;
   readonly approvals: readonly { readonly by: string; readonly at: string }[];
   /** An approval has to repeat it. */
   readonly digest: string;

@@ -35,6 +35,9 @@ describe('a payout above the limit', () => {
       for: ['approval'],
       since: new Date(START).toISOString(),
       until: new Date(START + 7 * DAY).toISOString(),
+      sendAt: undefined,
+      name: 'Ngono Marie',
+      email: undefined,
       approvals: [],
       digest: expect.stringMatching(/^[0-9a-f]{64}$/),
     });
@@ -279,6 +282,17 @@ describe('a notification while a payout is held', () => {
   it('keeps it from being sent even after its release, until it is on its way', () => {
     const payment = toApprove().approve('bob').hint('S1');
     expect(payment.status).toBe('REVIEW');
+  });
+});
+
+describe('the approver', () => {
+  it('sees the recipient and the date of what is held, but no whole address', () => {
+    const platform = { medium: 'platform', phone: undefined, email: 'jane.doe@example.org', sendAt: FRIDAY } as const;
+    expect(held(toApprove(platform))).toMatchObject({
+      name: 'Ngono Marie',
+      email: 'j•••@example.org',
+      sendAt: new Date(FRIDAY).toISOString(),
+    });
   });
 });
 
