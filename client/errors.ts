@@ -98,7 +98,7 @@ export class AuthenticationError extends ApiError {
   override readonly name = 'AuthenticationError';
 }
 
-/** The API key lacks the scope that the message names. */
+/** The API key lacks the scope that the message names, or is of the person who ordered what it was to approve. */
 export class PermissionError extends ApiError {
   override readonly name = 'PermissionError';
 }
@@ -153,6 +153,7 @@ const CLASSES: Readonly<Record<ErrorCode, typeof ApiError>> = {
   unsupported_media_type: InvalidRequestError,
   unauthenticated: AuthenticationError,
   forbidden: PermissionError,
+  same_person: PermissionError,
   not_found: NotFoundError,
   no_such_notification: NotFoundError,
   idempotency_key_reused: IdempotencyError,
@@ -160,6 +161,8 @@ const CLASSES: Readonly<Record<ErrorCode, typeof ApiError>> = {
   not_expirable: ConflictError,
   not_initiated: ConflictError,
   not_cancelable: ConflictError,
+  not_held: ConflictError,
+  digest_mismatch: ConflictError,
   not_under_review: ConflictError,
   resolution_refused: ConflictError,
   rejected_by_provider: PaymentRejectedError,

@@ -143,6 +143,8 @@ export interface Payment {
   readonly externalId?: string;
   /** Your own identifier of the customer, as you sent it */
   readonly userId?: string;
+  /** The person whose key ordered it; payouts only */
+  readonly orderedBy?: string;
   /** As you sent it */
   readonly message?: string;
   /** The address that the payer of a link returns to, as you sent it */
@@ -308,6 +310,9 @@ export interface ProblemDocument {
     | 'not_expirable'
     | 'not_initiated'
     | 'not_cancelable'
+    | 'same_person'
+    | 'digest_mismatch'
+    | 'not_held'
     | 'not_under_review'
     | 'resolution_refused'
     | 'body_too_large'
@@ -372,6 +377,13 @@ export interface PayoutParams {
   readonly medium?: 'mobile money' | 'orange money' | 'platform';
   /** The recipient's name */
   readonly name?: string;
+  /**
+   * It waits until another person than the one whose key orders it approves, whatever its amount. Above the
+   * limit of its merchant, it does so anyway
+   */
+  readonly approval?: true;
+  /** It is not sent before this time, which is at most 90 days ahead */
+  readonly sendAt?: string;
   /** The address for the provider's receipt */
   readonly email?: string;
   /**
@@ -504,6 +516,16 @@ export interface UnreadablePayment {
   /** For operators: whose payment it is */
   readonly merchant?: string;
   readonly temporalUrl?: string;
+}
+
+export interface ApprovalRequest {
+  /** `held.digest` of the payment */
+  readonly digest: string;
+}
+
+export interface RejectionRequest {
+  /** Kept with the payment, and shown to its merchant */
+  readonly why: string;
 }
 
 export interface ResendOrFailParams {

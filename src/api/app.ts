@@ -28,6 +28,7 @@ import { describeApi } from './openapi/document.js';
 import { statusesOf } from './openapi/problems.js';
 import { traceRequests } from './request-traces.js';
 import type { Route } from './route.js';
+import { approvePayout, rejectPayout } from './routes/approvals.js';
 import { getBalance, sharedBalance } from './routes/balance.js';
 import { createCollection, expireCollection } from './routes/collections.js';
 import { getErrors } from './routes/errors-page.js';
@@ -60,6 +61,8 @@ export const routes: readonly Route[] = [
   getPayment,
   expireCollection,
   cancelPayout,
+  approvePayout,
+  rejectPayout,
   refreshPayment,
   resolvePayment,
   listReviews,

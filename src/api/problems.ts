@@ -103,6 +103,28 @@ export const PROBLEMS = {
     cure: 'see `payment`, and wait for its outcome',
     example: 'The payout was sent: the provider has accepted it.',
   },
+  same_person: {
+    status: 403,
+    title: 'Another person has to approve the payout',
+    cause: "a payout was to be approved by the person who ordered it, or nobody's key is known to have ordered it",
+    cure: 'have another person approve it, with a key of their own. Two keys of one person are one person',
+    example: 'Ann has ordered the payout: another person has to approve it.',
+  },
+  digest_mismatch: {
+    status: 409,
+    title: 'The digest is that of another payout',
+    cause: "an approval didn't repeat the `held.digest` of the payout that it was sent to",
+    cure: 'read the payment, see what it is, and approve it with its own digest',
+    example: 'The digest is that of another payout than this one of 150,000 XAF: read the payment again.',
+  },
+  not_held: {
+    status: 409,
+    title: 'The payout is not held',
+    cause:
+      'a payout was to be approved or rejected that was released already, has ended, waits for its date alone, or was never held',
+    cure: 'see `payment`. What was released, and was not sent yet, can be cancelled',
+    example: 'The payout was released already, at 2026-11-21T09:20:11.482Z.',
+  },
   not_under_review: {
     status: 409,
     title: 'The payment is not under review',

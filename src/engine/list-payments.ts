@@ -47,6 +47,8 @@ export async function listPayments(
   part: ListPart,
 ): Promise<Page> {
   const { pageSize } = part;
+  // What is held has no transaction yet.
+  if (financialTransId !== undefined && filter.held !== undefined) return toPage({ entries: [] }, pageSize, false);
   if (financialTransId !== undefined)
     return toPage(await listByReference(context, financialTransId, filter, part), pageSize, false);
   const inTemporal = await listInTemporal(context.client, filter, part);

@@ -1,10 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
-import type { Actor, Checker } from '../payments/machine/events.js';
+import type { Actor, Approve } from '../payments/machine/events.js';
 import type { Payment } from '../payments/words/payment.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
 import type { Shutdown } from '../process/shutdown.js';
-import { expireUpdate, type PaymentResult, type PaymentWorkflow, type RefusalDetails } from '../workflows/messages.js';
+import {
+  approveUpdate,
+  expireUpdate,
+  type PaymentResult,
+  type PaymentWorkflow,
+  type PayoutRejection,
+  type RefusalDetails,
+  rejectPayoutUpdate,
+} from '../workflows/messages.js';
 import { TooManyUpdates } from './errors.js';
 import type { FoundPayment, ReadContext } from './find-payment.js';
 import { LAST_LOOK_MS, readLatest, readPayment } from './read-payment.js';
@@ -43,7 +51,10 @@ export type RefusalCode =
   | 'not_initiated'
   | 'not_cancelable'
   | 'not_under_review'
-  | 'resolution_refused';
+  | 'resolution_refused'
+  | 'not_held'
+  | 'same_person'
+  | 'digest_mismatch';
 
 const REFUSALS = new Map<string | undefined, RefusalCode>([
   ['NotALink', 'not_a_link'],
@@ -51,6 +62,9 @@ const REFUSALS = new Map<string | undefined, RefusalCode>([
   ['NotInitiated', 'not_initiated'],
   ['NotUnderReview', 'not_under_review'],
   ['ResolutionRefused', 'resolution_refused'],
+  ['NotHeld', 'not_held'],
+  ['SamePerson', 'same_person'],
+  ['OtherDigest', 'digest_mismatch'],
 ]);
 
 /**
@@ -99,6 +113,34 @@ export function endPayment(context: UpdateContext, found: FoundPayment, by: Acto
   );
 }
 
+/** Approves a held payout for a person. @throws {EngineError} as {@link updatePayment}. */
+export function approvePayout(context: UpdateContext, found: FoundPayment, approval: Approve): Promise<UpdateResult> {
+  return updatePayment(context, found, (handle) =>
+    context.updates.send(
+      found.id,
+      'approve',
+      (updateId) => handle.executeUpdate(approveUpdate, { updateId, args: [approval] }),
+      approval,
+    ),
+  );
+}
+
+/** Stops a held payout for a person. @throws {EngineError} as {@link updatePayment}. */
+export function rejectPayout(
+  context: UpdateContext,
+  found: FoundPayment,
+  rejection: PayoutRejection,
+): Promise<UpdateResult> {
+  return updatePayment(context, found, (handle) =>
+    context.updates.send(
+      found.id,
+      'reject',
+      (updateId) => handle.executeUpdate(rejectPayoutUpdate, { updateId, args: [rejection] }),
+      rejection,
+    ),
+  );
+}
+
 /** Reports whether the payment ended because its merchant withdrew it before anything was sent. */
 export function isWithdrawn({ failureCode }: Payment): boolean {
   return failureCode === 'withdrawn';
@@ -124,18 +166,19 @@ export class SharedUpdates {
   readonly #inFlight = new Map<PaymentId, Map<string, SharedUpdate>>();
 
   /**
-   * Sends an update, or joins one with the same name and actor that is in flight for the payment.
+   * Sends an update, or joins one with the same name and terms that is in flight for the payment.
    *
    * @param name what is asked for; requests with one name must mean the same
    * @param send sends an update with this id, which Temporal carries out once, no matter who sends it
+   * @param terms who asks, and for what else than the name says
    * @throws {TooManyUpdates} when the payment has {@link MAX_UPDATES} others in flight.
    */
-  async send<T>(id: PaymentId, name: string, send: (updateId: string) => Promise<T>, by?: Checker): Promise<T> {
+  async send<T>(id: PaymentId, name: string, send: (updateId: string) => Promise<T>, terms?: object): Promise<T> {
     const updates = this.#inFlight.get(id) ?? new Map<string, SharedUpdate>();
-    const key = JSON.stringify([name, by]);
+    const key = JSON.stringify([name, terms]);
     const joined = updates.get(key);
     if (joined === undefined && updates.size >= MAX_UPDATES) throw new TooManyUpdates();
-    // The id isn't encrypted at Temporal, so it names nobody.
+    // The id isn't encrypted at Temporal, so it has none of the terms.
     const update = joined ?? { updateId: `${name}.${randomUUID()}`, waiting: 0 };
     update.waiting++;
     updates.set(key, update);

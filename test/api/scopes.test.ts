@@ -43,6 +43,8 @@ const APPROVING = [
   'get /v1/payments',
   'get /v1/payments/:id',
   'get /v1/payments/:id/events',
+  'post /v1/payouts/:id/approve',
+  'post /v1/payouts/:id/reject',
 ];
 
 describe('a key with the scope approve alone', () => {

@@ -43,7 +43,7 @@ const reject = ({ id }: Payment, by: string) =>
 const typesOf = (id: string) => world.notifications.filter(({ payment }) => payment.id === id).map(({ type }) => type);
 
 describe('a payout above the limit', () => {
-  it('is answered at once, as held, though nobody may approve what nobody is known to have ordered', async () => {
+  it('is answered at once, as held, and is not sent while nobody approves it', async () => {
     const { status, body } = await world.post('/v1/payouts', { amount: 900, phone: '670000000' });
     expect({ status, held: body.held?.for }).toEqual({ status: 201, held: ['approval'] });
     await world.pass(8 * DAY);

@@ -34,6 +34,32 @@ const { transId, ...waiting } = payout;
 const { link: _link, expiresAt: _expiresAt, ...inIndex } = examplePayment;
 const { phone: _phone, updatedAt: _updatedAt, ...payoutInIndex } = payout;
 
+/** A payout that waits for another person's approval. */
+const heldExample = {
+  ...waiting,
+  amount: 150_000,
+  held: {
+    for: ['approval', 'date'],
+    since: waiting.createdAt,
+    until: '2026-11-28T09:14:05.112Z',
+    name: 'Ngono Marie',
+    approvals: [],
+    digest: '6c1a1b7e0e3c5d1f7c4fb7a9a8d9e0c2f4b3a5968778695a4b3c2d1e0f9e8d7c',
+  },
+  orderedBy: 'ann',
+};
+
+const approved = {
+  ...heldExample,
+  held: {
+    ...heldExample.held,
+    for: ['date'],
+    until: '2026-11-27T07:00:00.000Z',
+    approvals: [{ by: 'bob', at: '2026-11-21T09:20:11.482Z' }],
+  },
+  updatedAt: '2026-11-21T09:20:11.482Z',
+};
+
 const reviewed = {
   ...waiting,
   status: 'REVIEW',
@@ -208,6 +234,19 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<number, unknown>>>> = {
     },
     202: waiting,
   },
+  approvePayout: { 200: approved, 202: heldExample },
+  rejectPayout: {
+    200: {
+      ...waiting,
+      amount: 150_000,
+      status: 'FAILED',
+      final: true,
+      failureCode: 'not_approved',
+      reason: 'not approved: This invoice was paid in October',
+      orderedBy: 'ann',
+    },
+    202: heldExample,
+  },
   refreshPayment: { 200: paidExample, 202: examplePayment },
   resolvePayment: { 200: decided, 202: reviewed },
   getTimeline: { 200: { data: timeline } },
@@ -322,15 +361,6 @@ export function exampleOfResponse(operationId: string, status: string, isText: b
 
 const { since, decideFrom } = reviewed.review;
 
-const held = {
-  for: ['approval'],
-  since: examplePayment.createdAt,
-  until: '2026-11-28T08:20:32.843Z',
-  name: 'Ngono Marie',
-  approvals: [],
-  digest: '6c1a1b7e0e3c5d1f7c4fb7a9a8d9e0c2f4b3a5968778695a4b3c2d1e0f9e8d7c',
-};
-
 /** The payment that each notification carries. */
 const NOTIFIED: Readonly<Record<PaymentEventType, object>> = {
   'payment.succeeded': paidExample,
@@ -341,7 +371,7 @@ const NOTIFIED: Readonly<Record<PaymentEventType, object>> = {
     failureCode: 'failed_at_provider',
     reason: 'The recipient has no such account',
   },
-  'payment.held': { ...waiting, held },
+  'payment.held': heldExample,
   'payment.expired': expired,
   'payment.attempt_failed': {
     ...examplePayment,

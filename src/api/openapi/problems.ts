@@ -48,7 +48,8 @@ export function describeProblems(route: Route, schemas: SchemaComponents): JsonO
     const response = {
       description: here.map((code) => `\`${code}\`: ${PROBLEMS[code].cure}`).join('; '),
       headers: {
-        ...headersOf(...(PROBLEM_HEADERS[status] ?? [])),
+        // Another key's scopes don't help the person who has ordered a payout to approve it.
+        ...(here.includes('same_person') ? optionalHeadersOf : headersOf)(...(PROBLEM_HEADERS[status] ?? [])),
         ...(status === 422 && {
           Location: text('The address of the payment, if the provider rejected one.'),
           ...optionalHeadersOf('Idempotent-Replayed'),
@@ -76,6 +77,9 @@ const ABOUT_A_PAYMENT: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'not_cancelable',
   'not_under_review',
   'resolution_refused',
+  'same_person',
+  'digest_mismatch',
+  'not_held',
   'rejected_by_provider',
 ]);
 

@@ -1,8 +1,12 @@
+import { findPayment } from '../../engine/find-payment.js';
 import { refuseBeyondLimits } from '../../engine/payout-limits.js';
+import { UNCHECKED } from '../../engine/recorded-payments.js';
 import { type StartContext, startPayment } from '../../engine/start-payment.js';
 import type { Caller } from '../../http/auth.js';
-import type { PaymentOrder } from '../../payments/words/order.js';
+import { invalidRequest } from '../../http/problem.js';
+import { MAX_SEND_AHEAD_MS, type PaymentOrder, sendAtOf } from '../../payments/words/order.js';
 import type { PaymentId, PaymentKind } from '../../payments/words/payment-id.js';
+import { DAY_MS, isoTime } from '../../payments/words/time.js';
 import { ApiError } from '../api-error.js';
 import type { ApiContext } from '../context.js';
 import type { AuthenticatedRequest, ResponseOf } from '../route.js';
@@ -16,7 +20,7 @@ const location = ['Location'] as const;
 /** The responses to a request for a payment. */
 export const creationResponses = {
   201: {
-    description: 'The provider has accepted the payment.',
+    description: 'The provider has accepted the payment, or the payout is `held`.',
     headers: location,
     schema: paymentSchema,
   },
@@ -48,21 +52,22 @@ export const creationProblems = [
  * 202 if the provider has not answered in time.
  *
  * @throws {ApiError} `rejected_by_provider` with the provider's message, `idempotency_key_reused`,
- * `idempotency_key_required`, `invalid_idempotency_key`, `invalid_request` for identifiers that name a person and
- * beyond the merchant's limits, `daily_limit_reached`, `temporarily_unavailable`, `records_unavailable`,
- * `record_unreadable`.
+ * `idempotency_key_required`, `invalid_idempotency_key`, `invalid_request` for identifiers that name a person, for a
+ * date in the past or too far ahead, and beyond the merchant's limits, `daily_limit_reached`,
+ * `temporarily_unavailable`, `records_unavailable`, `record_unreadable`.
  */
 export async function createPayment<Body>(
   kind: PaymentKind,
-  toOrder: (id: PaymentId, body: Body) => PaymentOrder,
+  toOrder: (id: PaymentId, body: Body, caller: Caller) => PaymentOrder,
   { caller, body, record, headers: headersOf }: AuthenticatedRequest<Body, unknown>,
   context: ApiContext,
 ): Promise<ResponseOf<typeof creationResponses>> {
   const { owner: merchant, limits } = caller;
   const { id, repeatable } = choosePaymentId(kind, merchant, headersOf('idempotency-key'));
   record.paymentId = id;
-  const order = toOrder(id, body);
+  const order = toOrder(id, body, caller);
   refusePersonalIds(order);
+  await refuseDate(context, order);
   await refuseBeyondLimits(context, { merchant, limits }, order);
   const started = await startPayment(withTermsFor(order, context, caller), {
     order,
@@ -87,9 +92,33 @@ export async function createPayment<Body>(
   }
 }
 
-/** The payment keeps its merchant's limit as it is now: a later one is for new payments. */
+/** The payment keeps its merchant's limits as they are now: later ones are for new payments. */
 function withTermsFor(order: PaymentOrder, context: StartContext, { limits }: Caller): StartContext {
-  const { secondPersonAbove } = limits;
-  if (order.kind !== 'payout' || secondPersonAbove === undefined) return context;
-  return { ...context, terms: { ...context.terms, secondPersonAbove } };
+  if (order.kind !== 'payout') return context;
+  const { secondPersonAbove, approveAbove, approvalWithin } = limits;
+  return {
+    ...context,
+    terms: {
+      ...context.terms,
+      ...(secondPersonAbove !== undefined && { secondPersonAbove }),
+      ...(approveAbove !== undefined && { approveAbove }),
+      ...(approvalWithin !== undefined && { approvalWithinMs: approvalWithin }),
+    },
+  };
+}
+
+/**
+ * Refuses a date that is past, or too far ahead. A request that is repeated gets its payment, whose date may have
+ * passed since.
+ */
+async function refuseDate(context: StartContext, order: PaymentOrder): Promise<void> {
+  const now = Date.now();
+  const sendAt = sendAtOf(order) ?? now;
+  if (sendAt >= now && sendAt <= now + MAX_SEND_AHEAD_MS) return;
+  if ((await findPayment(context, order.id, UNCHECKED)) !== undefined) return;
+  const message =
+    sendAt < now
+      ? `must not be in the past: it is ${isoTime(now)}. Leave it out to send the payout at once`
+      : `must be at most ${MAX_SEND_AHEAD_MS / DAY_MS} days ahead`;
+  throw invalidRequest([{ field: 'sendAt', message }]);
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { listPayments as list } from '../../engine/list-payments.js';
 import { isOperator } from '../../http/auth.js';
+import { HELD_FOR } from '../../payments/words/order.js';
 import { PAYMENT_STATUSES } from '../../payments/words/payment.js';
 import { PAYMENT_KINDS } from '../../payments/words/payment-id.js';
 import { REFERENCE } from '../../records/payment-record.js';
@@ -44,6 +45,12 @@ export const listPayments = authenticatedRoute({
       .meta({ parameter: { type: 'boolean' } })
       .describe(
         "Selects by whether the outcome is certain: `false` for all that is still open, REVIEW and a link's FAILED included",
+      ),
+    held: z
+      .enum(HELD_FOR)
+      .optional()
+      .describe(
+        'Payouts that were not sent yet, and wait for an `approval` or for their `date`, those for both included',
       ),
     kind: z.enum(PAYMENT_KINDS).optional(),
     externalId: identifier.optional(),

@@ -99,8 +99,17 @@ const details: Readonly<Record<RefusalCode, (payment: Payment, message: string) 
       ? `The payment is ${status}: there is nothing to decide. Refresh it to check its outcome again.`
       : `The payment is ${status}: there is nothing to decide.`,
   resolution_refused: (_, message) => message,
+  not_held: ({ status, final }, message) =>
+    final ? `The payout is ${status}, and held no longer.` : sentence(message || `the payout is ${status}`),
+  same_person: (_, message) => sentence(message),
+  digest_mismatch: (_, message) => sentence(message),
   not_initiated: () => 'The provider has not confirmed the payment yet. Try again in a moment.',
 };
+
+/** Makes a sentence of a payment's own words. */
+function sentence(words: string): string {
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
+}
 
 function whyNotCancelable({ status, final, transId }: Payment): string {
   if (final) return `The payout is already ${status}.`;

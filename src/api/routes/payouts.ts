@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { endPayment, isWithdrawn } from '../../engine/update-payment.js';
+import type { Caller } from '../../http/auth.js';
 import type { PayoutOrder } from '../../payments/words/order.js';
 import { PAYMENT_ID_PREFIX, type PaymentId } from '../../payments/words/payment-id.js';
 import { mediumSchema } from '../../provider/schemas.js';
@@ -29,6 +30,17 @@ export const payoutBody = z
         'By default, it follows from the number. `platform` is an account at the provider itself: then `email` is required, and `phone` is refused',
       ),
     name: name.optional().describe("The recipient's name"),
+    approval: z
+      .literal(true, 'must be true, or left out')
+      .optional()
+      .describe(
+        'It waits until another person than the one whose key orders it approves, whatever its amount. Above the limit of its merchant, it does so anyway',
+      ),
+    sendAt: z.iso
+      .datetime({ offset: true, error: 'must be a time with an offset, such as 2026-11-27T08:00:00+01:00' })
+      .transform((text) => Date.parse(text))
+      .optional()
+      .describe('It is not sent before this time, which is at most 90 days ahead'),
     ...orderFields,
   })
   .superRefine((body, context) => {
@@ -51,9 +63,13 @@ export const payoutBody = z
     else: { properties: { phone: true }, required: ['phone'] },
   });
 
-/** The order that a parsed body describes. */
-export function toPayoutOrder(id: PaymentId, body: z.infer<typeof payoutBody>): PayoutOrder {
-  return { id, kind: 'payout', ...body };
+/** The order that a parsed body describes, and the person whose key orders it. */
+export function toPayoutOrder(
+  id: PaymentId,
+  body: z.infer<typeof payoutBody>,
+  { person: orderedBy }: Pick<Caller, 'person'>,
+): PayoutOrder {
+  return { id, kind: 'payout', ...body, orderedBy };
 }
 
 export const createPayout = authenticatedRoute({
@@ -73,6 +89,10 @@ export const createPayout = authenticatedRoute({
     platform: {
       summary: 'To an account at the provider itself',
       value: { amount: 2500, medium: 'platform', email: 'jane@example.org' },
+    },
+    dated: {
+      summary: 'On a date, once another person has approved it',
+      value: { amount: 150000, phone: '677000000', approval: true, sendAt: '2026-11-27T08:00:00+01:00' },
     },
   },
   responses: creationResponses,

@@ -107,6 +107,7 @@ export const paymentSchema = schemaOf<PaymentResource>()({
   resolution: resolutionSchema.optional(),
   externalId: described(z.string().optional(), 'Your own identifier, as you sent it'),
   userId: described(z.string().optional(), 'Your own identifier of the customer, as you sent it'),
+  orderedBy: described(z.string().optional(), 'The person whose key ordered it; payouts only'),
   message: described(z.string().optional(), 'As you sent it'),
   redirectUrl: described(
     z.string().meta({ format: 'uri' }).optional(),

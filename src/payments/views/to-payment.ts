@@ -66,6 +66,7 @@ export function toPayment(state: PaymentState): Payment {
     redirectUrl: order.kind === 'link' ? order.redirectUrl : undefined,
     externalId: order.externalId,
     userId: order.userId,
+    orderedBy: order.kind === 'payout' ? order.orderedBy : undefined,
     metadata: order.metadata,
     createdAt: isoTime(state.createdAt),
     updatedAt: isoTime(state.updatedAt),

@@ -104,6 +104,9 @@ export type HeldFor = (typeof HELD_FOR)[number];
 /** Longest wait for the approval of a payout whose terms don't say, in ms. */
 const APPROVAL_WITHIN_MS = 7 * DAY_MS;
 
+/** How far ahead the date of a payout may be, in ms. */
+export const MAX_SEND_AHEAD_MS = 90 * DAY_MS;
+
 /** Reports whether another person has to approve an order before it is sent. */
 export function needsApproval(order: PaymentOrder, { approveAbove = Number.POSITIVE_INFINITY }: PaymentTerms): boolean {
   return order.kind === 'payout' && (order.approval === true || order.amount > approveAbove);

@@ -154,6 +154,8 @@ export interface Payment {
   readonly redirectUrl?: string | undefined;
   readonly externalId?: string | undefined;
   readonly userId?: string | undefined;
+  /** The person who ordered it; payouts only. */
+  readonly orderedBy?: string | undefined;
   readonly metadata: Readonly<Record<string, string>>;
   readonly createdAt: string;
   readonly updatedAt: string;

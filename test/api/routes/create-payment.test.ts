@@ -335,9 +335,29 @@ describe('the order that a body makes', () => {
     });
   });
 
-  it('is the body with its id and kind, for a payout', () => {
+  it('is the body with its id, its kind and who ordered it, for a payout', () => {
     const body = { amount: 500, medium: 'platform', email: 'jane@example.org', metadata: { a: 'b' } };
-    expect(toPayoutOrder(id, payoutBody.parse(body))).toEqual({ id, kind: 'payout', ...body });
+    expect(toPayoutOrder(id, payoutBody.parse(body), { person: 'ann' })).toEqual({
+      id,
+      kind: 'payout',
+      ...body,
+      orderedBy: 'ann',
+    });
+  });
+
+  it('has the date of a payout in ms, whatever its offset', () => {
+    const read = (sendAt: string) => payoutBody.safeParse({ amount: 500, phone: '677000000', sendAt }).data?.sendAt;
+    expect(read('2026-11-27T08:00:00+01:00')).toBe(Date.UTC(2026, 10, 27, 7));
+    expect(read('2026-11-27T07:00:00.000Z')).toBe(Date.UTC(2026, 10, 27, 7));
+    expect(['2026-11-27T08:00:00', '2026-02-30T08:00:00Z', '1795766400000', ''].map(read)).toEqual(
+      Array(4).fill(undefined),
+    );
+  });
+
+  it('takes `approval` as true alone', () => {
+    const read = (approval: unknown) => payoutBody.safeParse({ amount: 500, phone: '677000000', approval });
+    expect(read(true).data?.approval).toBe(true);
+    expect(read(false).error?.issues).toMatchObject([{ path: ['approval'], message: 'must be true, or left out' }]);
   });
 });
 

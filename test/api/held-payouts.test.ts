@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { type ApiUnderTest, merchantsWith, terms } from '../support/api-under-test.js';
+import { eventually } from '../support/eventually.js';
+import { recordingMerchant, useStack } from '../support/payment-stack.js';
+
+const recorded = recordingMerchant();
+const stack = useStack({ merchant: recorded.merchant });
+
+/** Keys of a shop with a clerk and two who approve, of an operator, and of another merchant that approves its own. */
+const CLERK = 'secret-of-the-clerk';
+const KEYS = [
+  { name: 'shop', person: 'ann', secret: CLERK, scopes: ['payouts', 'read'] },
+  { name: 'shop', person: 'ann', secret: 'another-secret-of-ann', scopes: ['approve'] },
+  { name: 'shop', person: 'bob', secret: 'secret-of-bob', scopes: ['approve'] },
+  { name: 'ops', secret: 'secret-of-ops', scopes: ['review', 'approve'] },
+  { name: 'rival', secret: 'secret-of-rival', scopes: ['payouts', 'approve'] },
+] as const;
+
+let api: ApiUnderTest;
+beforeAll(async () => {
+  const merchants = merchantsWith(KEYS, { approveAbove: 1_000 });
+  api = await stack.startMore({ merchants, terms: { ...terms, providerTimeoutMs: 4_000 }, answerWithinMs: 20_000 });
+});
+
+const call = (path: string, key: string, body: object = {}) => api.ask('POST', path, { key, body });
+const order = (body: object, key = randomUUID() as string) =>
+  api.ask('POST', '/v1/payouts', {
+    key: CLERK,
+    body: { amount: 900, phone: '677000000', ...body },
+    headers: { 'idempotency-key': key },
+  });
+const read = (id: string, key: string = CLERK) => api.ask('GET', `/v1/payments/${id}`, { key });
+const ahead = (ms: number) => new Date(Date.now() + ms).toISOString();
+const DAY = 24 * 60 * 60_000;
+
+/** The payouts that wait for something, by the index. */
+async function listed(held: 'approval' | 'date'): Promise<string[]> {
+  const { body } = await api.ask('GET', `/v1/payments?held=${held}`, { key: 'secret-of-bob' });
+  return body.data.map(({ id }: { id: string }) => id);
+}
+const untilListed = (held: 'approval' | 'date', id: string, isListed: boolean) =>
+  eventually(
+    () => listed(held),
+    (ids) => ids.includes(id) === isListed,
+  );
+
+describe('a payout above the limit of its merchant', () => {
+  it('waits until another person approves it, by a key of its merchant, with its digest', async () => {
+    const { status, body } = await order({ amount: 1_001 });
+    const { id, held } = body;
+    expect([status, body.orderedBy, held.for, held.approvals]).toEqual([201, 'ann', ['approval'], []]);
+    await untilListed('approval', id, true);
+    expect(await listed('date')).not.toContain(id);
+
+    const approve = (key: string, digest: string = held.digest) => call(`/v1/payouts/${id}/approve`, key, { digest });
+    const refused = [
+      await approve('another-secret-of-ann'),
+      await approve('secret-of-bob', '0'.repeat(64)),
+      await approve('secret-of-bob', 'short'),
+      await approve('secret-of-ops'),
+      await approve(CLERK),
+      await approve('secret-of-rival'),
+    ];
+    expect(refused.map((answer) => [answer.status, answer.body.code])).toEqual([
+      [403, 'same_person'],
+      [409, 'digest_mismatch'],
+      [400, 'invalid_request'],
+      [403, 'forbidden'],
+      [403, 'forbidden'],
+      [404, 'not_found'],
+    ]);
+    expect(refused[0]?.body.detail).toBe('Ann has ordered the payout: another person has to approve it.');
+    expect(refused[0]?.body.payment.held.approvals).toEqual([]);
+    expect(stack.transactionsOf(id)).toEqual([]);
+
+    const approved = await approve('secret-of-bob');
+    expect([approved.status, approved.body.held]).toEqual([200, undefined]);
+    await eventually(
+      async () => stack.transactionsOf(id),
+      ({ length }) => length === 1,
+    );
+    await untilListed('approval', id, false);
+    const again = await approve('secret-of-bob');
+    expect([again.status, again.body.code]).toEqual([409, 'not_held']);
+    expect(again.body.detail).toMatch(/^The payout was released already, at 20/);
+    const late = await call(`/v1/payouts/${id}/reject`, 'secret-of-bob', { why: 'too late' });
+    expect([late.status, late.body.code]).toEqual([409, 'not_held']);
+    const { body: timeline } = await api.ask('GET', `/v1/payments/${id}/events`, { key: 'secret-of-bob' });
+    const people = timeline.data.map(({ type, by }: { type: string; by?: string }) => [type, by]);
+    expect(people).toContainEqual(['approved', 'bob']);
+  });
+
+  it('is sent at once when it is not above it, and can be approved by nobody', async () => {
+    const { status, body } = await order({ amount: 1_000 });
+    expect([status, body.held]).toEqual([201, undefined]);
+    const answer = await call(`/v1/payouts/${body.id}/approve`, 'secret-of-bob', { digest: '0'.repeat(64) });
+    expect([answer.status, answer.body.code]).toEqual([409, 'not_held']);
+    expect(answer.body.detail).toBe('The payment was never held.');
+  });
+});
+
+describe('a payout that asks for approval, and has a date', () => {
+  it('waits for both, is listed by both, and ends when one who approves rejects it', async () => {
+    const { body } = await order({ approval: true, sendAt: ahead(DAY) });
+    const { id, held } = body;
+    expect(held.for).toEqual(['approval', 'date']);
+    await untilListed('approval', id, true);
+    expect(await listed('date')).toContain(id);
+    const digest = { digest: held.digest };
+    const approved = await call(`/v1/payouts/${id}/approve`, 'secret-of-bob', digest);
+    expect(approved.body.held).toMatchObject({ for: ['date'], approvals: [{ by: 'bob' }] });
+    expect((await call(`/v1/payouts/${id}/approve`, 'secret-of-bob', digest)).status).toBe(200);
+    await untilListed('approval', id, false);
+    expect(await listed('date')).toContain(id);
+
+    const unexplained = await call(`/v1/payouts/${id}/reject`, 'secret-of-bob');
+    expect([unexplained.status, unexplained.body.code]).toEqual([400, 'invalid_request']);
+    const rejected = await call(`/v1/payouts/${id}/reject`, 'another-secret-of-ann', { why: 'paid in October' });
+    expect(rejected.status).toBe(200);
+    expect(rejected.body).toMatchObject({ status: 'FAILED', final: true, failureCode: 'not_approved' });
+    expect(rejected.body.reason).toContain('paid in October');
+    await untilListed('date', id, false);
+    const again = await call(`/v1/payouts/${id}/reject`, 'secret-of-bob', { why: 'again' });
+    expect([again.status, again.body.detail]).toEqual([409, 'The payout is FAILED, and held no longer.']);
+    expect(stack.transactionsOf(id)).toEqual([]);
+    const told = recorded.notified.filter(({ payment }) => payment.id === id).map(({ type }) => type);
+    expect(told).toContain('payment.held');
+  });
+
+  it('is withdrawn by its merchant', async () => {
+    const { body } = await order({ sendAt: ahead(DAY) });
+    const { status, body: cancelled } = await call(`/v1/payouts/${body.id}/cancel`, CLERK);
+    expect([status, cancelled.failureCode, cancelled.held]).toEqual([200, 'withdrawn', undefined]);
+  });
+});
+
+describe('the date of a payout', () => {
+  it.each([
+    [ahead(-1_000), /^must not be in the past: it is 20/],
+    [ahead(91 * DAY), /^must be at most 90 days ahead$/],
+    ['2026-11-27', /^must be a time with an offset, such as /],
+    ['2026-11-27T08:00:00', /^must be a time with an offset, such as /],
+  ])('is refused where it is %s', async (sendAt, message) => {
+    const { status, body } = await order({ sendAt });
+    expect([status, body.code]).toEqual([400, 'invalid_request']);
+    expect(body.errors).toEqual([{ field: 'sendAt', message: expect.stringMatching(message) }]);
+  });
+
+  it('may have passed when the request is repeated', async () => {
+    const key = randomUUID();
+    const sendAt = ahead(3_000);
+    const { status, body } = await order({ sendAt }, key);
+    expect([status, body.held.for]).toEqual([201, ['date']]);
+    await eventually(
+      async () => stack.transactionsOf(body.id),
+      ({ length }) => length === 1,
+    );
+    expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(sendAt));
+    const repeated = await order({ sendAt }, key);
+    expect([repeated.status, repeated.body.id]).toEqual([200, body.id]);
+    expect(stack.transactionsOf(body.id)).toHaveLength(1);
+    const other = await order({ sendAt: ahead(DAY) }, key);
+    expect([other.status, other.body.code]).toEqual([409, 'idempotency_key_reused']);
+  });
+});
+
+describe('a key that only approves', () => {
+  it("reads its merchant's payments, and orders nothing", async () => {
+    const { body } = await order({ approval: true });
+    expect((await read(body.id, 'secret-of-bob')).body.orderedBy).toBe('ann');
+    expect((await read(body.id, 'secret-of-rival')).status).toBe(404);
+    const answer = await api.ask('POST', '/v1/payouts', { key: 'secret-of-bob', body: { amount: 500 } });
+    expect([answer.status, answer.body.code]).toEqual([403, 'forbidden']);
+  });
+});
