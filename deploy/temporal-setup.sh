@@ -57,6 +57,7 @@ PaymentKind Keyword
 ExternalId Keyword
 UserId Keyword
 TransId Keyword
+RefundOf Keyword
 Amount Int
 AmountPaid Int
 CreatedAt Int

@@ -4,7 +4,7 @@ import { hasGivenUp } from '../payments/machine/notification.js';
 import { linesOf, markdown } from '../payments/views/describe-payment.js';
 import { amountPaidOf } from '../payments/views/to-payment.js';
 import { xaf } from '../payments/words/limits.js';
-import { type PaymentOrder, serviceOf } from '../payments/words/order.js';
+import { type PaymentOrder, refundOf, serviceOf } from '../payments/words/order.js';
 import { isFinalPayment, type PaymentState, statusOf, transIdOf } from '../payments/words/payment-state.js';
 import type { PaymentMemo } from '../records/read-run.js';
 import { paymentSearchAttributes as attributes, toTransIdKeyword } from '../temporal/search-attributes.js';
@@ -81,6 +81,7 @@ function searchAttributes(
   payment: PaymentState | undefined,
 ): TypedSearchAttributes {
   const { amount, externalId, userId } = order;
+  const refunded = refundOf(order);
   const transId = payment && transIdOf(payment);
   const amountPaid = payment && amountPaidOf(payment);
   const releasedAt = payment?.release?.at;
@@ -97,6 +98,7 @@ function searchAttributes(
     { key: attributes.createdAt, value: createdAt },
     ...(externalId === undefined ? [] : [{ key: attributes.externalId, value: externalId }]),
     ...(userId === undefined ? [] : [{ key: attributes.userId, value: userId }]),
+    ...(refunded === undefined ? [] : [{ key: attributes.refundOf, value: refunded }]),
     ...(transId === undefined ? [] : [{ key: attributes.transId, value: toTransIdKeyword(transId) }]),
   ]);
 }
@@ -112,12 +114,14 @@ function describeOrder(
   merchant: string,
   payment: PaymentState | undefined,
 ): { summary: string; details: string } {
-  const what = TITLES[order.kind];
+  const refunded = refundOf(order);
+  const what = refunded === undefined ? TITLES[order.kind] : 'Refund';
   const amount = xaf(order.amount);
   const lines = [
     `**${what}** of **${amount}**`,
     '',
     `- Merchant: ${code(merchant)}`,
+    ...(refunded === undefined ? [] : [`- Refunds: ${code(refunded)}`]),
     ...(order.externalId === undefined ? [] : [`- externalId: ${code(order.externalId)}`]),
     ...(order.userId === undefined ? [] : [`- userId: ${code(order.userId)}`]),
     ...(payment === undefined || isFinalPayment(payment) ? [] : ['', 'At its start:', '', ...linesOf(payment)]),

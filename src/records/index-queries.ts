@@ -90,6 +90,11 @@ export function queryByIds(ids: readonly PaymentId[]): string {
   return `${PAYMENTS} AND WorkflowId IN (${ids.map(quote).join(', ')})`;
 }
 
+/** Asks for all runs of a collection's refunds. */
+export function refundsQuery(collection: PaymentId): string {
+  return `${PAYMENTS} AND ${equals('refundOf', collection)}`;
+}
+
 /** Asks for runs that ended at or after `from` and before `to` (ms since the epoch). */
 export function endedBetween(from: number, to: number): string {
   const [begin, end] = [isoTime(from), isoTime(to)];

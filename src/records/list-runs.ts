@@ -110,6 +110,7 @@ export function toRun(info: RunInfo): ListedRun | undefined {
       transId: transId === undefined ? undefined : (fromTransIdKeyword(transId) as TransId),
       externalId: indexed.get(attributes.externalId),
       userId: indexed.get(attributes.userId),
+      refundOf: parsePaymentId(indexed.get(attributes.refundOf)),
       createdAt,
       releasedAt: indexed.get(attributes.releasedAt)?.getTime(),
     },

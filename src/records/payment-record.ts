@@ -33,7 +33,7 @@ export interface PaymentRun {
 /** The fields that payments can be searched by. */
 export type IndexedFields = Pick<
   Payment,
-  'kind' | 'status' | 'final' | 'amount' | 'amountPaid' | 'transId' | 'externalId' | 'userId'
+  'kind' | 'status' | 'final' | 'amount' | 'amountPaid' | 'transId' | 'externalId' | 'userId' | 'refundOf'
 > & {
   readonly createdAt: number;
   /** Time at which a held payout was released. */
@@ -55,7 +55,7 @@ export interface RecordContent extends KeptPayment, PaymentResult {}
 
 /** The stored content of a payment, and the payment as the API shows it. */
 export function payersOf({ state: { order } }: KeptPayment): string[] {
-  const phone = order.kind === 'link' ? undefined : order.phone;
+  const phone = order.kind === 'link' ? order.refundTo : order.phone;
   return [phone, order.email?.toLowerCase()].flatMap((one) => (one ? [one] : []));
 }
 
@@ -88,7 +88,9 @@ export function withoutPayer(record: NewRecord): NewRecord {
 
 function anonymous(order: PaymentOrder): PaymentOrder {
   const kept = { id: order.id, amount: order.amount, externalId: order.externalId, metadata: {} };
-  if (order.kind === 'payout') return { ...kept, kind: order.kind, medium: order.medium };
+  if (order.kind === 'payout') {
+    return { ...kept, kind: order.kind, medium: order.medium, orderedBy: order.orderedBy, refundOf: order.refundOf };
+  }
   return order.kind === 'link'
     ? { ...kept, kind: order.kind, expiresInMs: order.expiresInMs }
     : { ...kept, kind: order.kind, phone: '', medium: order.medium };

@@ -9,7 +9,7 @@ import { type EventFilter, eventsQuery, paymentsQuery, type RecordFilter } from 
 import { MissingKeyError, Payers } from './payers.js';
 import { PaymentContents } from './payment-content.js';
 import { type NewRecord, type PaymentRecord, type PaymentRun, withoutPayer } from './payment-record.js';
-import { contentRow, eventRow, RUN_COLUMNS, recorderRow, toRun } from './rows.js';
+import { contentRow, eventRow, idRow, RUN_COLUMNS, recorderRow, toRun } from './rows.js';
 import { Statements } from './statements.js';
 import { missingAmong, RecordWriter } from './writing.js';
 
@@ -99,6 +99,12 @@ export class Records {
   async find(id: PaymentId): Promise<PaymentRecord | undefined> {
     const [row] = await this.database.query('SELECT * FROM payments WHERE id = $1', [id]);
     return row && (await this.#toRecord(row));
+  }
+
+  /** Lists the recorded refunds of a collection. */
+  async refundsOf(collection: PaymentId): Promise<PaymentId[]> {
+    const rows = await this.database.query('SELECT id FROM payments WHERE refund_of = $1', [collection]);
+    return rows.map((row) => idRow.parse(row).id);
   }
 
   /** Lists payments by their creation, then by their ids. */

@@ -23,6 +23,7 @@ const runRow = z.object({
     .transform((text) => text as TransId)
     .optional(),
   externalId: z.string().optional(),
+  refundOf: paymentId.optional(),
   userId: z.string().optional(),
   createdAt: ms,
   releasedAt: ms.optional(),
@@ -44,6 +45,8 @@ export function toRun(row: Row): PaymentRun {
   const { id, merchant, runId, runStartedAt: startedAt, closedAt, stopped, ...indexed } = runRow.parse(row);
   return { id, merchant, indexed, runId, startedAt, closedAt, stopped };
 }
+
+export const idRow = z.object({ id: paymentId });
 
 /** The rest of a payment's row. */
 export const contentRow = z.object({ content, erasedAt: z.date().optional() });

@@ -22,6 +22,8 @@ export const paymentSearchAttributes = {
   externalId: defineSearchAttributeKey('ExternalId', SearchAttributeType.KEYWORD),
   userId: defineSearchAttributeKey('UserId', SearchAttributeType.KEYWORD),
   transId: defineSearchAttributeKey('TransId', SearchAttributeType.KEYWORD),
+  /** The collection that a payout refunds. */
+  refundOf: defineSearchAttributeKey('RefundOf', SearchAttributeType.KEYWORD),
   /** The order's amount, in XAF. */
   amount: defineSearchAttributeKey('Amount', SearchAttributeType.INT),
   /** The amount that moved when the payment was last SUCCESSFUL, if the provider has given it, in XAF. */

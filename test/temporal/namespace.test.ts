@@ -48,6 +48,7 @@ const allAttributes = [
   ['ExternalId', 'Keyword'],
   ['UserId', 'Keyword'],
   ['TransId', 'Keyword'],
+  ['RefundOf', 'Keyword'],
   ['Amount', 'Int'],
   ['AmountPaid', 'Int'],
   ['CreatedAt', 'Int'],

@@ -23,12 +23,31 @@ const payout = {
   updatedAt: '2026-11-21T09:14:05.139Z',
 };
 
+const refund = {
+  ...payout,
+  id: 'pay_5c1e9f0a7b3d4e628f9a0b1c2d3e4f50',
+  amount: 2_000,
+  externalId: undefined,
+  refundOf: examplePayment.id,
+  refundReason: 'One of two tickets was returned',
+};
+
 /** The outcome of a link of 5,000 XAF. */
 const moved = { status: 'SUCCESSFUL', final: true, amountPaid: 5_000, revenue: 4_900, fee: 100 };
 const medium = 'mobile money';
 const updatedAt = '2026-11-21T08:20:34.191Z';
 
 const paidExample = { ...examplePayment, ...moved, medium, financialTransId: '3034752116', updatedAt };
+
+const refundedExample = {
+  ...refund,
+  status: 'SUCCESSFUL',
+  final: true,
+  amountPaid: 2_000,
+  revenue: 1_960,
+  fee: 40,
+  medium,
+};
 
 const { transId, ...waiting } = payout;
 const { link: _link, expiresAt: _expiresAt, ...inIndex } = examplePayment;
@@ -364,6 +383,7 @@ const { since, decideFrom } = reviewed.review;
 /** The payment that each notification carries. */
 const NOTIFIED: Readonly<Record<PaymentEventType, object>> = {
   'payment.succeeded': paidExample,
+  'payment.refunded': refundedExample,
   'payment.failed': {
     ...payout,
     status: 'FAILED',

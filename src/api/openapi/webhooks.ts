@@ -5,6 +5,7 @@ import type { JsonObject, SchemaComponents } from './schema-components.js';
 
 const EVENTS: Readonly<Record<PaymentEventType, string>> = {
   'payment.succeeded': 'The payment is SUCCESSFUL',
+  'payment.refunded': 'A refund has arrived: the payment is SUCCESSFUL, and `refundOf` names its collection',
   'payment.failed': 'The payment is FAILED and final',
   'payment.expired': 'The link is EXPIRED',
   'payment.attempt_failed': 'The payer of a link tried to pay and failed; they can try again',

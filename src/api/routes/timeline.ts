@@ -8,6 +8,8 @@ import {
   type TimelineEntry,
 } from '../../payments/views/timeline-entry.js';
 import { type ShownOccurrence, sourceOf, summaryOf } from '../../payments/views/timeline-words.js';
+import { refundOf } from '../../payments/words/order.js';
+import type { PaymentId } from '../../payments/words/payment-id.js';
 import { isoTime } from '../../payments/words/time.js';
 import { authenticatedRoute } from '../route.js';
 import { type TimelineResource, timelineSchema } from '../schemas/timeline.js';
@@ -27,7 +29,7 @@ export const getTimeline = authenticatedRoute({
     const payment = await viewPayment(context, found);
     const { state, timeline = EMPTY_TIMELINE } = payment;
     const stoppedAt = payment.stands === 'stopped' ? payment.at : undefined;
-    const read = { createdAt: state.createdAt, timeline, stoppedAt };
+    const read = { createdAt: state.createdAt, refundOf: refundOf(state.order), timeline, stoppedAt };
     const data = isOperator(request.caller) ? viewTimeline(read) : viewForMerchant(read);
     return { status: 200, json: { data } };
   },
@@ -36,6 +38,7 @@ export const getTimeline = authenticatedRoute({
 /** A payment's timeline; times in ms since the epoch. */
 interface ReadTimeline {
   readonly createdAt: number;
+  readonly refundOf?: PaymentId | undefined;
   readonly timeline: Timeline;
   /** Time when its workflow was stopped by hand. */
   readonly stoppedAt?: number | undefined;
@@ -71,12 +74,12 @@ function withoutOperator(entry: TimelineEntry): TimelineEntry {
  * Lists the events, oldest first, with those that aren't stored: the creation, the gap where entries were dropped, and
  * the end by hand.
  */
-export function viewTimeline({ createdAt, timeline, stoppedAt }: ReadTimeline) {
+export function viewTimeline({ createdAt, refundOf, timeline, stoppedAt }: ReadTimeline) {
   const { entries, omitted } = timeline;
   const next = entries[FIRST_KEPT];
   const isFinal = entries.findLast(isStatusChange)?.final === true;
   return [
-    toTimelineResource({ at: createdAt, type: 'created', status: 'CREATED' }),
+    toTimelineResource({ at: createdAt, type: 'created', status: 'CREATED', refundOf }),
     ...entries.slice(0, FIRST_KEPT).map(viewEntry),
     ...(omitted === undefined || next === undefined
       ? []

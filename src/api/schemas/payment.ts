@@ -24,6 +24,10 @@ export interface PaymentResource extends Payment {
   readonly merchant?: string | undefined;
   /** The address of its workflow in Temporal's Web UI. */
   readonly temporalUrl?: string | undefined;
+  /** Of a collection that was paid, the sums of its refunds, in XAF. */
+  readonly refunded?: number | undefined;
+  readonly refunding?: number | undefined;
+  readonly refundable?: number | undefined;
 }
 
 export const examplePayment = {
@@ -60,6 +64,14 @@ const heldSchema = schemaOf<PaymentHold>()({
   id: 'Hold',
   description: 'A payout that was not sent yet. It is sent when nothing is left that it waits for',
 });
+
+const SUMS =
+  'in one payment read by its id, of a collection that is `SUCCESSFUL` (or in `REVIEW`, if it has refunds); missing while it is not known';
+const refundSums = {
+  refunded: xaf(`The sum of the refunds that have arrived; ${SUMS}`).optional(),
+  refunding: xaf(`The sum of the refunds that were sent, may have been, or are to be; ${SUMS}`).optional(),
+  refundable: xaf(`What can still be refunded: 0 when the rest is less than 100 XAF; ${SUMS}`).optional(),
+};
 
 export const paymentSchema = schemaOf<PaymentResource>()({
   id: paymentId,
@@ -105,6 +117,10 @@ export const paymentSchema = schemaOf<PaymentResource>()({
   held: heldSchema.optional(),
   review: reviewSchema.optional(),
   resolution: resolutionSchema.optional(),
+  refundOf: described(z.string().optional(), 'The collection that the payout refunds'),
+  refundReason: described(z.string().optional(), 'The reason for the refund, as you sent it'),
+  refundTo: described(z.string().optional(), "The last three digits of the number that a link's refunds go to"),
+  ...refundSums,
   externalId: described(z.string().optional(), 'Your own identifier, as you sent it'),
   userId: described(z.string().optional(), 'Your own identifier of the customer, as you sent it'),
   orderedBy: described(z.string().optional(), 'The person whose key ordered it; payouts only'),

@@ -70,6 +70,7 @@ const eventSchema = z
     number: described(z.int().optional(), "The notification's number"),
     event: z.enum(PAYMENT_EVENT_TYPES).optional(),
     delivery: z.enum(['delivered', 'failed', 'abandoned', 'no_address']).optional(),
+    refundOf: described(z.string().optional(), 'The collection that the payment refunds'),
     entries: described(z.int().optional(), 'The number of entries left out here'),
   })
   .meta({ id: 'TimelineEntry' });

@@ -1,3 +1,4 @@
+import { refundOf } from '../words/order.js';
 import type { PaymentEventType } from '../words/payment.js';
 import {
   isKnownTransaction,
@@ -208,7 +209,7 @@ function notificationOf(before: PaymentState, after: PaymentState): PaymentEvent
   if (status === statusOf(before) && !isEnd) return undefined;
   switch (status) {
     case 'SUCCESSFUL':
-      return 'payment.succeeded';
+      return refundOf(after.order) === undefined ? 'payment.succeeded' : 'payment.refunded';
     case 'EXPIRED':
       return 'payment.expired';
     case 'FAILED':

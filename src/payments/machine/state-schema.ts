@@ -76,6 +76,7 @@ const linkOrder = object({
   email: optional(text()),
   redirectUrl: optional(text()),
   expiresInMs: optional(count),
+  refundTo: optional(text()),
 });
 const directOrder = object({
   ...orderFields,
@@ -95,6 +96,8 @@ const payoutOrder = object({
   approval: yes,
   sendAt: optional(number()),
   orderedBy: optional(text()),
+  refundOf: optional(paymentId),
+  refundReason: optional(text()),
 });
 const order = typed<PaymentOrder>()(union('kind', [linkOrder, directOrder, payoutOrder]));
 

@@ -6,7 +6,7 @@ import { needsSecondPerson } from '../machine/second-person.js';
 import { objectionToWithdrawal, patienceEnd } from '../machine/waiting.js';
 import { isForced, type Proposal } from '../words/decision.js';
 import { amountOf, xaf } from '../words/limits.js';
-import type { PaymentTerms } from '../words/order.js';
+import { type PaymentTerms, refundOf } from '../words/order.js';
 import type { PaymentResolution } from '../words/payment.js';
 import {
   decideFrom,
@@ -42,6 +42,7 @@ export function linesOf(state: PaymentState): string[] {
   const { final, reason, amountPaid, revenue, expiresAt, resolution } = toPayment(state);
   const { phase, order, others } = state;
   const review = reviewOf(state);
+  const refunded = refundOf(order);
   const inquiry = inquiryOf(phase);
   const desk = deskOf(state);
   const isLookedFor = inquiry?.kind === 'searching' || inquiry?.kind === 'verifying';
@@ -60,6 +61,7 @@ export function linesOf(state: PaymentState): string[] {
     ['Ordered by', order.kind === 'payout' ? order.orderedBy : undefined],
     ['Approved by', approvalsOf(state)],
     ['Amount', amountOf({ amount: order.amount, amountPaid })],
+    ['Refunds', refunded && code(refunded)],
     ['Transaction', describeTransaction(state)],
     ['Other transactions', others.length === 0 ? undefined : others.map(withWord).join(', ')],
     [

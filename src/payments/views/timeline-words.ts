@@ -1,9 +1,11 @@
 import { xaf } from '../words/limits.js';
+import type { PaymentId } from '../words/payment-id.js';
 import type { ChangeSource, NoAnswerWord, Occurrence } from './timeline-entry.js';
 
 /** An entry that a timeline shows: one that is stored, or one that follows from the payment. */
 export type ShownOccurrence =
-  | { readonly type: 'created'; readonly status: 'CREATED' }
+  /** `refundOf`: the collection that it refunds. */
+  | { readonly type: 'created'; readonly status: 'CREATED'; readonly refundOf?: PaymentId | undefined }
   | Exclude<Occurrence, { readonly type: 'review_opened' }>
   | (Extract<Occurrence, { readonly type: 'review_opened' }> & { readonly status?: 'REVIEW' })
   /** A number of entries is left out here. */
@@ -64,7 +66,9 @@ export function summaryOf(occurrence: ShownOccurrence, count = 1): string {
 function wordsFor(occurrence: ShownOccurrence): string {
   switch (occurrence.type) {
     case 'created':
-      return 'The payment was created.';
+      return occurrence.refundOf === undefined
+        ? 'The payment was created.'
+        : `The refund of ${occurrence.refundOf} was created.`;
     case 'held':
       return `The payout waits for ${occurrence.for.map((one) => HELD_FOR_WORDS[one]).join(' and ')} before it is sent.`;
     case 'approved':

@@ -10,7 +10,7 @@ import {
   type Resolved,
 } from '../words/decision.js';
 import { CURRENCY } from '../words/limits.js';
-import { serviceOf } from '../words/order.js';
+import { refundOf, serviceOf } from '../words/order.js';
 import { digestOf } from '../words/order-digest.js';
 import type {
   Payment,
@@ -60,8 +60,10 @@ export function toPayment(state: PaymentState): Payment {
     held: toHeld(state),
     review: review && toPaymentReview(state, review),
     resolution: state.resolved && toResolution(state, state.resolved),
-    // The phone number is empty once it was erased.
-    phone: order.kind === 'link' || !order.phone ? undefined : maskPhone(order.phone),
+    phone: order.kind === 'link' ? undefined : maskPhone(order.phone),
+    refundOf: refundOf(order),
+    refundReason: order.kind === 'payout' ? order.refundReason : undefined,
+    refundTo: order.kind === 'link' ? maskPhone(order.refundTo) : undefined,
     message: order.message,
     redirectUrl: order.kind === 'link' ? order.redirectUrl : undefined,
     externalId: order.externalId,
@@ -150,8 +152,9 @@ function feeOf(state: PaymentState): number | undefined {
   return !isKnown || revenue > paid ? undefined : paid - revenue;
 }
 
-function maskPhone(phone: string): string {
-  return `•••• ${phone.slice(-3)}`;
+/** A phone number is empty once it was erased. */
+function maskPhone(phone: string | undefined): string | undefined {
+  return phone ? `•••• ${phone.slice(-3)}` : undefined;
 }
 
 /** Leaves the first letter and the domain, by which people recognise an address. */

@@ -22,6 +22,8 @@ export interface LinkOrder extends OrderCommon {
   readonly redirectUrl?: string | undefined;
   /** ms from creation; at most the provider's 24 h. Absent: the setting LINK_LIFETIME. */
   readonly expiresInMs?: number | undefined;
+  /** The phone number that the payer's money goes back to. The provider gives no number for a link. */
+  readonly refundTo?: string | undefined;
 }
 
 export interface DirectOrder extends OrderCommon {
@@ -46,6 +48,10 @@ export interface PayoutOrder extends OrderCommon {
   readonly sendAt?: number | undefined;
   /** The person who ordered it. While nobody is named, nobody can approve it. */
   readonly orderedBy?: string | undefined;
+  /** The collection that it refunds. */
+  readonly refundOf?: PaymentId | undefined;
+  /** The reason for the refund, in the merchant's words. */
+  readonly refundReason?: string | undefined;
 }
 
 /** A merchant's order: the whole of it, checked, before anything was sent. */
@@ -120,6 +126,11 @@ export function approveBy({ approvalWithinMs = APPROVAL_WITHIN_MS }: PaymentTerm
 /** Returns the time before which an order isn't sent, in ms since the epoch, if it names one. */
 export function sendAtOf(order: PaymentOrder): number | undefined {
   return order.kind === 'payout' ? order.sendAt : undefined;
+}
+
+/** Returns the collection that an order refunds, if it does. */
+export function refundOf(order: PaymentOrder): PaymentId | undefined {
+  return order.kind === 'payout' ? order.refundOf : undefined;
 }
 
 /** The one of the merchant's two provider services that a kind of payment goes through. */

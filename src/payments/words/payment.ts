@@ -11,6 +11,7 @@ export type PaymentStatus = ProviderStatus | 'REVIEW';
 /** The types of merchants' notifications. */
 export const PAYMENT_EVENT_TYPES = [
   'payment.succeeded',
+  'payment.refunded',
   'payment.failed',
   'payment.expired',
   'payment.attempt_failed',
@@ -150,6 +151,11 @@ export interface Payment {
   readonly resolution?: PaymentResolution | undefined;
   /** The phone's last three digits, such as `•••• 000`. */
   readonly phone?: string | undefined;
+  /** The collection that the payment refunds. */
+  readonly refundOf?: PaymentId | undefined;
+  readonly refundReason?: string | undefined;
+  /** The number that a link's refunds go to, as {@link phone}. */
+  readonly refundTo?: string | undefined;
   readonly message?: string | undefined;
   readonly redirectUrl?: string | undefined;
   readonly externalId?: string | undefined;
