@@ -123,7 +123,7 @@ export class PaymentRejectedError extends ApiError {
   override readonly name = 'PaymentRejectedError';
 }
 
-/** Your payouts of the day have reached your limit. Nothing was sent. */
+/** More than you may pay out in a day, or than is left to refund. Nothing was sent. */
 export class LimitError extends ApiError {
   override readonly name = 'LimitError';
 }
@@ -148,6 +148,7 @@ const CLASSES: Readonly<Record<ErrorCode, typeof ApiError>> = {
   malformed_json: InvalidRequestError,
   idempotency_key_required: InvalidRequestError,
   invalid_idempotency_key: InvalidRequestError,
+  phone_required: InvalidRequestError,
   method_not_allowed: InvalidRequestError,
   body_too_large: InvalidRequestError,
   unsupported_media_type: InvalidRequestError,
@@ -163,10 +164,13 @@ const CLASSES: Readonly<Record<ErrorCode, typeof ApiError>> = {
   not_cancelable: ConflictError,
   not_held: ConflictError,
   digest_mismatch: ConflictError,
+  not_refundable: ConflictError,
+  refundable_mismatch: ConflictError,
   not_under_review: ConflictError,
   resolution_refused: ConflictError,
   rejected_by_provider: PaymentRejectedError,
   daily_limit_reached: LimitError,
+  more_than_refundable: LimitError,
   rate_limited: RateLimitError,
   too_many_attempts: RateLimitError,
   too_many_requests: RateLimitError,

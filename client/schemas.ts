@@ -40,6 +40,11 @@ export interface LinkParams {
    * unless your operator has set another time
    */
   readonly expiresIn?: string;
+  /**
+   * The payer's mobile number, if you know it: refunds go there. The provider gives no number for a link, so a
+   * refund to a number that isn't named here takes an approval
+   */
+  readonly refundTo?: string;
 }
 
 export interface DirectParams {
@@ -139,6 +144,27 @@ export interface Payment {
   readonly held?: Hold;
   readonly review?: PaymentReview;
   readonly resolution?: PaymentResolution;
+  /** The collection that the payout refunds */
+  readonly refundOf?: string;
+  /** The reason for the refund, as you sent it */
+  readonly refundReason?: string;
+  /** The last three digits of the number that a link's refunds go to */
+  readonly refundTo?: string;
+  /**
+   * The sum of the refunds that have arrived; in one payment read by its id, of a collection that is
+   * `SUCCESSFUL` (or in `REVIEW`, if it has refunds); missing while it is not known, in XAF
+   */
+  readonly refunded?: number;
+  /**
+   * The sum of the refunds that were sent, may have been, or are to be; in one payment read by its id, of a
+   * collection that is `SUCCESSFUL` (or in `REVIEW`, if it has refunds); missing while it is not known, in XAF
+   */
+  readonly refunding?: number;
+  /**
+   * What can still be refunded: 0 when the rest is less than 100 XAF; in one payment read by its id, of a
+   * collection that is `SUCCESSFUL` (or in `REVIEW`, if it has refunds); missing while it is not known, in XAF
+   */
+  readonly refundable?: number;
   /** Your own identifier, as you sent it */
   readonly externalId?: string;
   /** Your own identifier of the customer, as you sent it */
@@ -315,10 +341,14 @@ export interface ProblemDocument {
     | 'not_held'
     | 'not_under_review'
     | 'resolution_refused'
+    | 'not_refundable'
+    | 'refundable_mismatch'
     | 'body_too_large'
     | 'unsupported_media_type'
     | 'rejected_by_provider'
     | 'daily_limit_reached'
+    | 'more_than_refundable'
+    | 'phone_required'
     | 'rate_limited'
     | 'too_many_attempts'
     | 'too_many_requests'
@@ -352,6 +382,14 @@ export interface ProblemDocument {
       >[];
   /** The amount of the match's transaction, when it differs from the order's, in XAF */
   readonly transactionAmount?: number;
+  /** What was collected; missing while the outcome is not known, in XAF */
+  readonly collected?: number;
+  /** The sum of the refunds that have arrived, in XAF */
+  readonly refunded?: number;
+  /** The sum of the refunds that were sent, may have been, or are to be, in XAF */
+  readonly refunding?: number;
+  /** What can still be refunded: 0 when the rest is less than 100 XAF, in XAF */
+  readonly refundable?: number;
   /**
    * The statement isn't there yet, because it is being made
    */
@@ -405,6 +443,41 @@ export interface PayoutParams {
   readonly metadata?: {
     readonly [key: string]: string;
   };
+}
+
+export interface RefundRequest {
+  /** In XAF; by default all that can still be refunded */
+  readonly amount?: number;
+  /**
+   * The number to send it to: by default the payer's of a direct collection, and a link's `refundTo`. A refund
+   * to any other number waits for another person's approval
+   */
+  readonly phone?: string;
+  /**
+   * By default, it follows from the number
+   */
+  readonly medium?: 'mobile money' | 'orange money';
+  /** Why the money goes back, returned with the refund */
+  readonly reason: string;
+  /** The `refundable` that you have seen: the refund is refused when it is another now. In XAF */
+  readonly expectedRefundable?: number;
+}
+
+/** The refunds of a collection */
+export interface Refunds {
+  readonly object: 'refunds';
+  /** The payment's id. It begins with `col_` for a collection and with `pay_` for a payout */
+  readonly collection: string;
+  /** What was collected; missing while the outcome is not known, in XAF */
+  readonly collected?: number;
+  /** The sum of the refunds that have arrived, in XAF */
+  readonly refunded: number;
+  /** The sum of the refunds that were sent, may have been, or are to be, in XAF */
+  readonly refunding: number;
+  /** What can still be refunded: 0 when the rest is less than 100 XAF, in XAF */
+  readonly refundable: number;
+  /** The refunds, oldest first */
+  readonly data: readonly Payment[];
 }
 
 export interface PaymentPage {
@@ -657,6 +730,7 @@ export interface TimelineEntry {
   readonly number?: number;
   readonly event?: Open<
     | 'payment.succeeded'
+    | 'payment.refunded'
     | 'payment.failed'
     | 'payment.expired'
     | 'payment.attempt_failed'
@@ -664,6 +738,8 @@ export interface TimelineEntry {
     | 'payment.held'
   >;
   readonly delivery?: Open<'delivered' | 'failed' | 'abandoned' | 'no_address'>;
+  /** The collection that the payment refunds */
+  readonly refundOf?: string;
   /** The number of entries left out here */
   readonly entries?: number;
 }
@@ -685,6 +761,7 @@ export interface PaymentEvent {
   readonly id: string;
   readonly type: Open<
     | 'payment.succeeded'
+    | 'payment.refunded'
     | 'payment.failed'
     | 'payment.expired'
     | 'payment.attempt_failed'
@@ -711,6 +788,7 @@ export interface Notification {
   readonly id: string;
   readonly type: Open<
     | 'payment.succeeded'
+    | 'payment.refunded'
     | 'payment.failed'
     | 'payment.expired'
     | 'payment.attempt_failed'

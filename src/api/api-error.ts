@@ -1,3 +1,4 @@
+import type { RefundSums } from '../engine/refunds.js';
 import { Problem, retryAfter } from '../http/problem.js';
 import type { Force } from '../payments/words/decision.js';
 import type { Payment } from '../payments/words/payment.js';
@@ -11,14 +12,15 @@ interface ApiErrorOptions {
   readonly paymentId?: PaymentId | undefined;
   readonly force?: Force | undefined;
   readonly beingMade?: true | undefined;
+  readonly sums?: RefundSums | undefined;
 }
 
 /** A problem of the API's, one of {@link PROBLEMS}. */
 export class ApiError extends Problem {
   override readonly name = 'ApiError';
 
-  constructor(code: ProblemCode, detail: string, { headers = {}, cause, ...extras }: ApiErrorOptions = {}) {
-    super(code, PROBLEMS[code], detail, { headers, cause, extras });
+  constructor(code: ProblemCode, detail: string, { headers = {}, cause, sums, ...extras }: ApiErrorOptions = {}) {
+    super(code, PROBLEMS[code], detail, { headers, cause, extras: { ...extras, ...sums } });
   }
 }
 

@@ -47,6 +47,7 @@ import { cancelPayout, createPayout } from './routes/payouts.js';
 import { getProviderRecords } from './routes/provider-records.js';
 import { countUnparsed, providerWebhook } from './routes/provider-webhook.js';
 import { getOpenApi, getReference, getReferenceScript } from './routes/reference.js';
+import { createRefund, listRefunds } from './routes/refunds.js';
 import { resolvePayment } from './routes/resolve-payment.js';
 import { listReviews } from './routes/reviews.js';
 import { getStatement, listStatements, makeStatement } from './routes/statements.js';
@@ -57,6 +58,8 @@ import { measureStatements } from './statement-metrics.js';
 export const routes: readonly Route[] = [
   createCollection,
   createPayout,
+  createRefund,
+  listRefunds,
   listPayments,
   getPayment,
   expireCollection,

@@ -140,6 +140,22 @@ export const PROBLEMS = {
     cure: 'operators only: see `detail` for the reason, and `payment` for the review as it is now; `force`, if it is there, has what the decision would have to overrule',
     example: 'Transaction ntLE9hHMsiKRMFBw already belongs to the payment pay_428b1c9a6c0e4d7f8a1b2c3d4e5f6071.',
   },
+  not_refundable: {
+    status: 409,
+    title: "The collection can't be refunded",
+    cause: 'a collection was to be refunded that is not SUCCESSFUL: it has no outcome yet, has failed, or is in REVIEW',
+    cure: 'see `payment`, which has its status; refund it once it is SUCCESSFUL',
+    example: 'The payment is REVIEW: only a collection that is SUCCESSFUL can be refunded.',
+  },
+  refundable_mismatch: {
+    status: 409,
+    title: 'Another amount can be refunded than was expected',
+    cause:
+      'the `expectedRefundable` of a refund differs from what can be refunded: somebody else has refunded meanwhile',
+    cure: 'look at `collected`, `refunded`, `refunding` and `refundable`, and at the refunds, before you send another',
+    example:
+      'Another amount can be refunded than you expected. Of 5,000 XAF, 2,000 XAF were refunded and 0 XAF are being refunded: 3,000 XAF can be refunded.',
+  },
   body_too_large: {
     ...HTTP_PROBLEMS.body_too_large,
     cause: 'the body has more than 64 KiB',
@@ -165,6 +181,24 @@ export const PROBLEMS = {
     cause: 'the payout would exceed what the merchant may pay out in a day',
     cure: 'nothing was made: send a smaller payout, or wait until the time in `detail`',
     example: 'Payouts of a day may amount to 2,000,000 XAF at most. The next day begins at 2026-11-21T23:00:00.000Z.',
+  },
+  more_than_refundable: {
+    status: 422,
+    title: 'The refund is more than is left to refund',
+    cause:
+      'a refund is more than was collected, less what was refunded or may still be; a rest of less than 100 XAF counts as nothing',
+    cure: 'send at most `refundable`; room that a failed refund took comes back when it is certain that nothing was sent',
+    example:
+      "4,000 XAF can't be refunded. Of 5,000 XAF, 2,000 XAF were refunded and 0 XAF are being refunded: 3,000 XAF can be refunded.",
+  },
+  phone_required: {
+    status: 422,
+    title: 'The refund needs a phone number',
+    cause:
+      "the collection was paid by a link without `refundTo`, or its payer's data was erased, and no `phone` was sent",
+    cure: "send `phone`; the refund then waits for another person's approval",
+    example:
+      "It isn't known which number the money came from: send `phone`. The refund then waits for another person's approval.",
   },
   rate_limited: {
     ...HTTP_PROBLEMS.rate_limited,
@@ -235,7 +269,7 @@ export const PROBLEMS = {
     status: 503,
     title: "The records can't be read at the moment",
     cause:
-      "the database of the records doesn't answer. A payout or a direct collection isn't made then, because its Idempotency-Key may be an old one; a payment of long ago can't be read, nor can payments be looked for by `financialTransId`. Nothing was sent",
+      "the database of the records doesn't answer. A payout or a direct collection isn't made then, because its Idempotency-Key may be an old one; a payment of long ago can't be read, nor can payments be looked for by `financialTransId`, nor collections of long ago be refunded. Nothing was sent",
     cure: 'repeat after `Retry-After`, with the same Idempotency-Key',
     example:
       "Nothing was sent: it can't be checked at the moment whether this Idempotency-Key was used long ago. Repeat the request with the same key.",

@@ -47,6 +47,8 @@ export interface StartRequest {
   readonly httpRequestId: string;
   /** It has an Idempotency-Key, so that repeating it leads to the same payment. */
   readonly repeatable: boolean;
+  /** The payment never starts after this, in ms since the epoch. */
+  readonly startBy?: number | undefined;
 }
 
 export type StartResult = {
@@ -88,6 +90,20 @@ export async function startPayment(context: StartContext, request: StartRequest)
     throw error instanceof Unavailable ? uncertain(request, error.cause) : error;
   }
   throw uncertain(request, new Error('the payment could be neither started nor found'));
+}
+
+/**
+ * Finds the payment of a request that may be a repeated one, and starts none.
+ *
+ * @throws {KeyReused | RecordUnreadable | RecordsUnavailable | Unavailable}
+ */
+export async function findStartedPayment(
+  context: StartContext,
+  request: RepeatedRequest,
+): Promise<(StartResult & { readonly isRepeated: true }) | undefined> {
+  const found = await findRepeated(context, request, UNCHECKED);
+  if (found === undefined) return undefined;
+  return { ...toResult(await readPayment(context, found), { isRepeated: true }), isRepeated: true };
 }
 
 /**
@@ -264,10 +280,11 @@ interface LinkStart {
 
 function initiate(
   { client, taskQueue, terms, answerWithinMs, shutdown }: StartContext,
-  { order, merchant, fingerprint }: StartRequest,
+  { order, merchant, fingerprint, startBy = Number.POSITIVE_INFINITY }: StartRequest,
   requestId: string,
   begin?: LinkStart,
 ): Promise<WaitResult<InitiationReply>> {
+  if (Date.now() > startBy) throw new Unavailable(undefined, new Error('the payment would have started too late'));
   const input = { v: 1, order, terms, fingerprint, requestId } as const;
   const { start, withinMs } = begin ?? {
     start: { input, taskQueue, merchant, createdAt: Date.now() },
@@ -336,9 +353,19 @@ function resultAtStart(
   );
 }
 
+/** The payment that a request may repeat, and the digest of its body. */
+interface RepeatedRequest {
+  readonly order: Pick<PaymentOrder, 'id'>;
+  readonly fingerprint: string;
+}
+
 /** Finds the payment that the request may repeat. @throws {KeyReused} when it was started with another body */
-async function findRepeated(context: StartContext, request: StartRequest): Promise<FoundPayment | undefined> {
-  const found = await findPayment(context, request.order.id);
+async function findRepeated(
+  context: StartContext,
+  request: RepeatedRequest,
+  unread?: string,
+): Promise<FoundPayment | undefined> {
+  const found = await findPayment(context, request.order.id, unread);
   if (found === undefined || found.fingerprint === request.fingerprint) return found;
   // A record that can't be read has an error of its own.
   if (found.kind === 'recorded' && found.record.content === undefined) return found;

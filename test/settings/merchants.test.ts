@@ -115,7 +115,7 @@ describe("the merchants' file", () => {
       'merchants[0].keys[1].person must have 1 to 40 letters, digits and "-"',
       'merchants[0].webhooks[0].url must not contain a user or a password',
       'merchants[0].webhooks[0].secrets[0] must be a Standard Webhooks secret: whsec_ and the base64 of 24 to 64 random bytes, with + and / and padded with = (base64url, which has - and _, is not it): make one with `echo "whsec_$(openssl rand -base64 32)"`',
-      'merchants[0].webhooks[0].types[0] must be one of payment.succeeded, payment.failed, payment.expired, payment.attempt_failed, payment.review, payment.held',
+      'merchants[0].webhooks[0].types[0] must be one of payment.succeeded, payment.refunded, payment.failed, payment.expired, payment.attempt_failed, payment.review, payment.held',
       'merchants[0].webhooks[1].url must be an http or https address',
       'merchants[0].webhooks[1].secrets must have one secret, or two while it is being changed',
       'merchants[0].limits.maxPayout must be at least 100 XAF',

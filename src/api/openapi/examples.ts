@@ -226,6 +226,18 @@ const unacknowledged = (total: number, delivery: object) => ({
 const EXAMPLES: Readonly<Record<string, Readonly<Record<number, unknown>>>> = {
   createCollection: created,
   createPayout: { 200: decided, 201: payout, 202: waiting },
+  createRefund: { 200: refundedExample, 201: refund, 202: refund },
+  listRefunds: {
+    200: {
+      object: 'refunds',
+      collection: examplePayment.id,
+      collected: 5_000,
+      refunded: 2_000,
+      refunding: 0,
+      refundable: 3_000,
+      data: [refundedExample],
+    },
+  },
   listPayments: {
     200: {
       data: [payoutInIndex, { ...inIndex, ...moved, medium, updatedAt }],
@@ -241,7 +253,7 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<number, unknown>>>> = {
       nextCursor,
     },
   },
-  getPayment: { 200: paidExample },
+  getPayment: { 200: { ...paidExample, refunded: 0, refunding: 0, refundable: 5_000 } },
   expireCollection: { 200: expired, 202: examplePayment },
   cancelPayout: {
     200: {

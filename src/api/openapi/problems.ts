@@ -81,7 +81,10 @@ const ABOUT_A_PAYMENT: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'digest_mismatch',
   'not_held',
   'rejected_by_provider',
+  'not_refundable',
 ]);
+
+const HAS_SUMS: ReadonlySet<ProblemCode> = new Set<ProblemCode>(['more_than_refundable', 'refundable_mismatch']);
 
 const NAMES_A_PAYMENT: ReadonlySet<ProblemCode> = new Set<ProblemCode>(['idempotency_key_reused', 'record_unreadable']);
 
@@ -97,5 +100,6 @@ export function exampleOf(code: ProblemCode): Problem {
     ...(code === 'invalid_request' && { errors: [{ field: 'amount', message: 'must be at least 100 XAF' }] }),
     ...(NAMES_A_PAYMENT.has(code) && { paymentId: examplePayment.id }),
     ...(ABOUT_A_PAYMENT.has(code) && { payment: examplePayment }),
+    ...(HAS_SUMS.has(code) && { collected: 5_000, refunded: 2_000, refunding: 0, refundable: 3_000 }),
   };
 }

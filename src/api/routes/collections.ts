@@ -67,6 +67,11 @@ export const collectionBody = z
           ...orderFields,
           redirectUrl: redirectUrl.optional(),
           expiresIn: expiresIn.optional(),
+          refundTo: phone
+            .optional()
+            .describe(
+              "The payer's mobile number, if you know it: refunds go there. The provider gives no number for a link, so a refund to a number that isn't named here takes an approval",
+            ),
           phone: onlyFor('direct'),
           medium: onlyFor('direct'),
           name: onlyFor('direct'),
@@ -82,6 +87,7 @@ export const collectionBody = z
           name: name.optional().describe("The payer's name"),
           redirectUrl: onlyFor('link'),
           expiresIn: onlyFor('link'),
+          refundTo: onlyFor('link'),
         })
         .meta({ id: 'DirectCollectionRequest' }),
     ],
@@ -95,7 +101,7 @@ export function toCollectionOrder(id: PaymentId, body: z.infer<typeof collection
     const { method: kind, expiresIn: expiresInMs, phone: _, medium: __, name: ___, ...order } = body;
     return { id, kind, ...order, expiresInMs };
   }
-  const { method: kind, redirectUrl: _, expiresIn: __, ...order } = body;
+  const { method: kind, redirectUrl: _, expiresIn: __, refundTo: ___, ...order } = body;
   return { id, kind, ...order };
 }
 

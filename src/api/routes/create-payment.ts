@@ -1,7 +1,7 @@
 import { findPayment } from '../../engine/find-payment.js';
 import { refuseBeyondLimits } from '../../engine/payout-limits.js';
 import { UNCHECKED } from '../../engine/recorded-payments.js';
-import { type StartContext, startPayment } from '../../engine/start-payment.js';
+import { type StartContext, type StartRequest, type StartResult, startPayment } from '../../engine/start-payment.js';
 import type { Caller } from '../../http/auth.js';
 import { invalidRequest } from '../../http/problem.js';
 import { MAX_SEND_AHEAD_MS, type PaymentOrder, sendAtOf } from '../../payments/words/order.js';
@@ -69,15 +69,23 @@ export async function createPayment<Body>(
   refusePersonalIds(order);
   await refuseDate(context, order);
   await refuseBeyondLimits(context, { merchant, limits }, order);
-  const started = await startPayment(withTermsFor(order, context, caller), {
-    order,
-    merchant,
-    fingerprint: fingerprint(body),
-    httpRequestId: record.id,
-    repeatable,
-  });
+  const request = { order, merchant, fingerprint: fingerprint(body), httpRequestId: record.id, repeatable };
+  return toResponse(await startFor(caller, context, request), caller, context);
+}
 
-  const json = viewerOf(context, caller, merchant)(started.payment);
+/** Starts a payment under the terms of its merchant. */
+export function startFor(caller: Caller, context: ApiContext, request: StartRequest): Promise<StartResult> {
+  return startPayment(withTermsFor(request.order, context, caller), request);
+}
+
+/** Responds with a payment that was started now, or before. @throws {ApiError} `rejected_by_provider`. */
+export function toResponse(
+  started: StartResult,
+  caller: Caller,
+  context: ApiContext,
+): ResponseOf<typeof creationResponses> {
+  const { id } = started.payment;
+  const json = viewerOf(context, caller, caller.owner)(started.payment);
   const headers = {
     Location: `/v1/payments/${id}`,
     ...(started.isRepeated && { 'Idempotent-Replayed': 'true' }),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Stopped } from '../../engine/errors.js';
 import type { FoundPayment } from '../../engine/find-payment.js';
 import { readPayment, viewPayment, waitUntilFinal } from '../../engine/read-payment.js';
+import { knownSums } from '../../engine/refunds.js';
 import { recheckPayment } from '../../engine/reopen-payment.js';
 import { failureTypeOf } from '../../engine/temporal-calls.js';
 import { type UpdateContext, updatePayment } from '../../engine/update-payment.js';
@@ -41,7 +42,8 @@ export const getPayment = authenticatedRoute({
             waitUntilFinal(context, found, wait * 1_000, request.hangUp),
           )
         : await viewPayment(context, found);
-    return { status: 200, json: viewerOf(context, request.caller, found.merchant)(payment) };
+    const shown = { ...payment, ...(await knownSums(context, found, payment)) };
+    return { status: 200, json: viewerOf(context, request.caller, found.merchant)(shown) };
   },
 });
 

@@ -9,7 +9,7 @@ import type { PaymentOrder } from '../../payments/words/order.js';
  * @throws {ApiError} `invalid_request` with an error for each identifier that has one of them.
  */
 export function refusePersonalIds(order: PaymentOrder): void {
-  const { phone = '', name = '' } = order.kind === 'link' ? {} : order;
+  const { phone = '', name = '' } = order.kind === 'link' ? { phone: order.refundTo } : order;
   const { email = '' } = order;
   const [mailbox = ''] = email.split('@');
   const isPhone = (id: string) => (phone !== '' && id.includes(phone)) || MOBILE_NUMBER.test(id);

@@ -3,6 +3,7 @@ import type { FieldError } from '../../http/problem.js';
 import { PROBLEMS, type ProblemCode } from '../problems.js';
 import { described, schemaOf, xaf } from './fields.js';
 import { paymentSchema } from './payment.js';
+import { refundSums } from './refund.js';
 import { objectionsSchema } from './review.js';
 
 /** The codes of all problems: an enum wants a tuple with a first element. */
@@ -33,6 +34,7 @@ export const problemSchema = z
       'The `force` with which the decision is taken in spite of what stands against it in `detail`',
     ),
     transactionAmount: xaf("The amount of the match's transaction, when it differs from the order's").optional(),
+    ...z.object(refundSums).partial().shape,
     beingMade: described(z.literal(true).optional(), "The statement isn't there yet, because it is being made"),
   })
   .meta({ id: 'Problem', description: 'A problem document (RFC 9457)' });

@@ -53,7 +53,7 @@ export function reserveRefund(
   { id, amount, collected, readings, readAt }: RefundReservation,
   now: number,
 ): { readonly refunds: readonly CountedRefund[]; readonly answer: RefundAnswer } {
-  const refunds = readings.reduce((known, reading) => withReading(known, reading, Math.min(readAt, now)), before);
+  const refunds = countReadings(before, readings, Math.min(readAt, now));
   const own = refunds.find((one) => one.id === id);
   if (own?.kind === 'known') return { refunds, answer: { kind: 'known' } };
   const others = refunds.filter((one) => one !== own);
@@ -62,6 +62,15 @@ export function reserveRefund(
   const most = Math.max(amount, own?.amount ?? 0);
   if (counted + most > collected) return { refunds, answer: { kind: 'noRoom', counted } };
   return { refunds: [...others, { kind: 'reserved', id, amount: most, at: now }], answer: { kind: 'reserved' } };
+}
+
+/** Counts what refunds' payments tell. @param readAt time before the first reading, in ms since the epoch */
+export function countReadings(
+  before: readonly CountedRefund[],
+  readings: readonly RefundReading[],
+  readAt: number,
+): readonly CountedRefund[] {
+  return readings.reduce((known, reading) => withReading(known, reading, readAt), before);
 }
 
 /** Sums up refunds, in XAF. */

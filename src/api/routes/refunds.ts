@@ -1,0 +1,204 @@
+import { z } from 'zod';
+import { type FoundPayment, findPayment } from '../../engine/find-payment.js';
+import { refuseBeyondLimits } from '../../engine/payout-limits.js';
+import { viewPayment } from '../../engine/read-payment.js';
+import { UNCHECKED } from '../../engine/recorded-payments.js';
+import { type RefundSums, type Refunds, readRefunds, reserveRoom, sumUpRefunds } from '../../engine/refunds.js';
+import { findStartedPayment } from '../../engine/start-payment.js';
+import { collectedBy } from '../../payments/machine/refunds.js';
+import { xaf } from '../../payments/words/limits.js';
+import type { PaymentOrder, PayoutOrder } from '../../payments/words/order.js';
+import type { Payment } from '../../payments/words/payment.js';
+import { PAYMENT_ID_PREFIX, type PaymentId } from '../../payments/words/payment-id.js';
+import { phoneMediumSchema } from '../../provider/schemas.js';
+import { ApiError, otherKind, paymentNotFound, recordUnreadable } from '../api-error.js';
+import type { ApiContext } from '../context.js';
+import { type AuthenticatedRequest, authenticatedRoute } from '../route.js';
+import { refundsSchema } from '../schemas/refund.js';
+import { creationProblems, creationResponses, startFor, toResponse } from './create-payment.js';
+import { choosePaymentId, fingerprint, idempotencyKey } from './idempotency.js';
+import { amount, phone, textOf } from './order-fields.js';
+import { ownPayment, viewerOf } from './payment-resource.js';
+
+/** Longest reason, in characters. */
+const MAX_REASON_LENGTH = 200;
+
+const refundBody = z
+  .strictObject({
+    amount: amount.optional().describe('In XAF; by default all that can still be refunded'),
+    phone: phone
+      .optional()
+      .describe(
+        "The number to send it to: by default the payer's of a direct collection, and a link's `refundTo`. A refund to any other number waits for another person's approval",
+      ),
+    medium: phoneMediumSchema.optional().describe('By default, it follows from the number'),
+    reason: textOf(MAX_REASON_LENGTH).describe('Why the money goes back, returned with the refund'),
+    expectedRefundable: z
+      .int()
+      .min(0)
+      .optional()
+      .describe('The `refundable` that you have seen: the refund is refused when it is another now. In XAF'),
+  })
+  .meta({ id: 'RefundRequest' });
+type RefundBody = z.output<typeof refundBody>;
+
+export const createRefund = authenticatedRoute({
+  method: 'post',
+  path: '/v1/collections/:id/refunds',
+  summary: 'Refund a collection, or a part of it',
+  description:
+    'A refund is a payout that names the collection: it has a status, notifications and a timeline of its own. All refunds of a collection together never exceed what was collected, however many are asked for at once.',
+  operationId: 'createRefund',
+  tag: 'Collections',
+  scopes: ['refunds'],
+  idempotencyKey: { schema: idempotencyKey, required: true },
+  body: refundBody,
+  examples: {
+    whole: { summary: 'All that is left', value: { reason: 'The concert was cancelled' } },
+    part: {
+      summary: 'A part',
+      value: { amount: 2000, reason: 'One of two tickets was returned', expectedRefundable: 5000 },
+    },
+  },
+  responses: creationResponses,
+  problems: [
+    ...creationProblems,
+    'idempotency_key_required',
+    'daily_limit_reached',
+    'not_refundable',
+    'refundable_mismatch',
+    'more_than_refundable',
+    'phone_required',
+  ],
+  async handle(request, context) {
+    const { caller, body, record, headers } = request;
+    const collection = await ownCollection(request, context);
+    // Only its merchant sends money of its own.
+    if (collection.merchant !== caller.owner) throw paymentNotFound();
+    const { id } = choosePaymentId('payout', caller.owner, headers('idempotency-key'));
+    record.paymentId = id;
+    const digest = fingerprint({ ...body, refundOf: collection.id });
+
+    const repeated = await findStartedPayment(context, { order: { id }, fingerprint: digest });
+    if (repeated !== undefined) return toResponse(repeated, caller, context);
+    const { order, refunds, collected } = await orderRefund(request, context, collection, id);
+    await refuseBeyondLimits(context, { merchant: caller.owner, limits: caller.limits }, order);
+    const { readings, readAt } = refunds;
+    const reservation = { id, amount: order.amount, collected, readings, readAt };
+    const { answer, startBy } = await reserveRoom(context, collection.id, reservation);
+    if (answer.kind === 'noRoom') throw moreThanRefundable(order.amount, await readSums(context, collection, id));
+    // Another request with this key was faster, or was long ago.
+    if (answer.kind === 'known' && (await findPayment(context, id, UNCHECKED)) === undefined) throw lostRefund(id);
+    const start = { order, merchant: caller.owner, fingerprint: digest, httpRequestId: record.id, startBy };
+    return toResponse(await startFor(caller, context, { ...start, repeatable: true }), caller, context);
+  },
+});
+
+export const listRefunds = authenticatedRoute({
+  method: 'get',
+  path: '/v1/collections/:id/refunds',
+  summary: 'The refunds of a collection, and what can still be refunded',
+  operationId: 'listRefunds',
+  tag: 'Collections',
+  scopes: ['refunds', 'read', 'review'],
+  responses: { 200: { description: 'The refunds, oldest first.', schema: refundsSchema } },
+  problems: ['records_unavailable', 'record_unreadable'],
+  async handle(request, context) {
+    const found = await ownCollection(request, context);
+    const [{ state }, refunds] = await Promise.all([viewPayment(context, found), readRefunds(context, found)]);
+    const view = viewerOf(context, request.caller, found.merchant);
+    const data = refunds.payments.map(({ payment }) => view(payment));
+    const sums = sumUpRefunds(state, refunds);
+    return { status: 200, json: { object: 'refunds' as const, collection: found.id, ...sums, data } };
+  },
+});
+
+/** @throws {ApiError} `not_found`. */
+async function ownCollection(
+  request: AuthenticatedRequest<unknown, unknown>,
+  context: ApiContext,
+): Promise<FoundPayment> {
+  if (request.params.id?.startsWith(PAYMENT_ID_PREFIX.payout)) throw otherKind('payout');
+  return await ownPayment(context, request);
+}
+
+/** The order of a refund that the collection has room for, as it was read now; amounts in XAF. */
+interface OrderedRefund {
+  readonly order: PayoutOrder;
+  readonly refunds: Refunds;
+  readonly collected: number;
+}
+
+/** @throws {ApiError} `not_refundable`, `phone_required`, `refundable_mismatch`, `more_than_refundable`. */
+async function orderRefund(
+  { body, caller }: AuthenticatedRequest<RefundBody, unknown>,
+  context: ApiContext,
+  collection: FoundPayment,
+  id: PaymentId,
+): Promise<OrderedRefund> {
+  const { state, payment } = await viewPayment(context, collection);
+  const collected = collectedBy(state);
+  if (collected === undefined) throw notRefundable(viewerOf(context, caller, caller.owner)(payment));
+  const recipient = recipientOf(state.order, body);
+  const refunds = await readRefunds(context, collection);
+  const sums = sumUpRefunds(state, refunds, id);
+  const { expectedRefundable, amount: asked = sums.refundable, reason } = body;
+  if (expectedRefundable !== undefined && expectedRefundable !== sums.refundable) throw refundableMismatch(sums);
+  if (sums.refundable === 0 || asked > sums.refundable) throw moreThanRefundable(body.amount, sums);
+  const refund = { refundOf: collection.id, refundReason: reason, orderedBy: caller.person, metadata: {} };
+  return { order: { id, kind: 'payout', amount: asked, ...recipient, ...refund }, refunds, collected };
+}
+
+/**
+ * Chooses the recipient of a refund. A number that isn't the payer's own, or that a link has named, takes an approval.
+ *
+ * @throws {ApiError} `phone_required`.
+ */
+function recipientOf(
+  order: PaymentOrder,
+  { phone: given, medium: asked }: RefundBody,
+): Pick<PayoutOrder, 'phone' | 'medium' | 'name' | 'approval'> {
+  // Empty once it was erased.
+  const own = (order.kind === 'link' ? order.refundTo : order.phone) || undefined;
+  const recipient = given ?? own;
+  if (recipient === undefined) throw phoneRequired();
+  if (recipient !== own) return { phone: recipient, medium: asked, approval: true };
+  const { medium, name } = order.kind === 'direct' ? order : {};
+  return { phone: recipient, medium: asked ?? medium, name };
+}
+
+async function readSums(context: ApiContext, collection: FoundPayment, without: PaymentId): Promise<RefundSums> {
+  const [{ state }, refunds] = await Promise.all([viewPayment(context, collection), readRefunds(context, collection)]);
+  return sumUpRefunds(state, refunds, without);
+}
+
+const notRefundable = (payment: Payment): ApiError => {
+  const why = payment.final
+    ? `The payment is ${payment.status}, so there is nothing to refund.`
+    : `The payment is ${payment.status}: only a collection that is SUCCESSFUL can be refunded.`;
+  return new ApiError('not_refundable', why, { payment });
+};
+
+const phoneRequired = (): ApiError =>
+  new ApiError(
+    'phone_required',
+    "It isn't known which number the money came from: send `phone`. The refund then waits for another person's approval.",
+  );
+
+const sumsText = ({ collected = 0, refunded, refunding, refundable }: RefundSums): string =>
+  `Of ${xaf(collected)}, ${xaf(refunded)} were refunded and ${xaf(refunding)} are being refunded: ${xaf(refundable)} can be refunded.`;
+
+const refundableMismatch = (sums: RefundSums): ApiError =>
+  new ApiError('refundable_mismatch', `Another amount can be refunded than you expected. ${sumsText(sums)}`, { sums });
+
+/** @param asked XAF; `undefined`: all that is left */
+function moreThanRefundable(asked: number | undefined, sums: RefundSums): ApiError {
+  const what = asked === undefined ? 'Nothing is left to refund.' : `${xaf(asked)} can't be refunded.`;
+  return new ApiError('more_than_refundable', `${what} ${sumsText(sums)}`, { sums });
+}
+
+const lostRefund = (paymentId: PaymentId): ApiError =>
+  recordUnreadable(
+    "This Idempotency-Key was used for a refund that may have been paid, and can't be found any more. Don't pay it again: tell your operator.",
+    { paymentId },
+  );

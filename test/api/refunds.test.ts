@@ -1,0 +1,341 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { WithStartWorkflowOperation } from '@temporalio/client';
+import { derivePaymentId } from '../../src/payments/words/derive-payment-id.js';
+import type { PaymentId } from '../../src/payments/words/payment-id.js';
+import { REFUNDS_WORKFLOW_TYPE, refundsWorkflowId, reserveRefundUpdate } from '../../src/workflows/messages.js';
+import { type Answered, type ApiUnderTest, merchantsWith, terms } from '../support/api-under-test.js';
+import { eventually } from '../support/eventually.js';
+import { HASTY_MS, recordingMerchant, useStack } from '../support/payment-stack.js';
+
+const { notified, merchant } = recordingMerchant();
+const stack = useStack({
+  merchant,
+  // Otherwise the server deletes a workflow half a minute later.
+  dynamicConfig: {
+    'history.transferProcessorEnsureCloseBeforeDelete': 'false',
+    'history.visibilityProcessorEnsureCloseBeforeDelete': 'false',
+  },
+});
+const SECRETS = { clerk: 'secret-of-clerk', other: 'secret-of-other', rival: 'secret-of-rival' } as const;
+const merchants = merchantsWith([
+  { name: 'shop', secret: 'shop-secret', scopes: ['collections', 'payouts', 'read'] },
+  { name: 'shop', secret: SECRETS.clerk, scopes: ['refunds'], person: 'ann' },
+  { name: 'shop', secret: SECRETS.other, scopes: ['refunds', 'review'], person: 'bob' },
+  { name: 'rival', secret: SECRETS.rival, scopes: ['refunds'] },
+]);
+
+/** Two API processes: requests go to one, and every second of several at once to the other. */
+let api: ApiUnderTest;
+let second: ApiUnderTest;
+/** It answers before the outcome of a doubtful request is known. */
+let hasty: ApiUnderTest;
+beforeAll(async () => {
+  const soon = { ...terms, providerTimeoutMs: 4_000, ambiguousGraceMs: 300 };
+  api = await stack.startMore({ merchants, terms: soon });
+  second = await stack.startMore({ merchants, terms: soon });
+  hasty = await stack.startMore({ merchants, terms: soon, answerWithinMs: HASTY_MS });
+});
+
+const PAYER = '677000000';
+/** A number to which payouts fail. */
+const FAILING = '677000100';
+const reason = 'returned';
+
+/** A collection that was paid. */
+async function collected(body: object = { method: 'direct', phone: PAYER, amount: 1_000 }): Promise<{ id: PaymentId }> {
+  const payment = await stack.begun('/v1/collections', body);
+  if (payment.link !== undefined) await stack.visit(payment, 'pay');
+  await stack.hint(payment);
+  await stack.api.client.workflow.getHandle(payment.id).result();
+  return payment;
+}
+const byLink = (more: object = {}) => collected({ method: 'link', amount: 1_000, ...more });
+
+function refund(
+  { id }: { id: string },
+  body: object = {},
+  { key = randomUUID() as string, secret = SECRETS.clerk as string, on = api } = {},
+): Promise<Answered> {
+  const headers = { 'idempotency-key': key };
+  return on.ask('POST', `/v1/collections/${id}/refunds`, { key: secret, body: { reason, ...body }, headers });
+}
+
+const refunds = async ({ id }: { id: string }, secret: string = SECRETS.clerk): Promise<Answered> =>
+  await api.ask('GET', `/v1/collections/${id}/refunds`, { key: secret });
+const read = async (id: string) => (await api.ask('GET', `/v1/payments/${id}`, { key: 'shop-secret' })).body;
+
+/** The sums of a collection's refunds: refunded, being refunded, and what can be refunded. */
+async function sums(collection: { id: string }) {
+  const { refunded, refunding, refundable } = (await refunds(collection)).body;
+  return [refunded, refunding, refundable];
+}
+
+/** Waits until the provider has paid a refund, or refused to. */
+async function settled({ body }: Answered, status = 'SUCCESSFUL') {
+  await eventually(
+    async () => {
+      const payment = await read(body.id);
+      if (payment.transId !== undefined) await stack.hint(payment, status);
+      return await read(body.id);
+    },
+    (payment) => payment.status === status,
+  );
+}
+
+/** Returns what the provider has of a collection's refunds, in XAF. */
+async function sentFor(collection: { id: string }): Promise<number> {
+  const { data } = (await refunds(collection)).body;
+  const sent = data.flatMap(({ id }: { id: string }) => stack.transactionsOf(id));
+  return sent.reduce((sum: number, { amount }: { amount: number }) => sum + amount, 0);
+}
+
+describe('a refund', () => {
+  it('is a payout to the payer that names the collection, and its merchant is told when it has arrived', async () => {
+    const collection = await collected();
+    const answer = await refund(collection, { amount: 600 });
+    expect(answer.status).toBe(201);
+    expect(answer.body).toMatchObject({
+      kind: 'payout',
+      amount: 600,
+      phone: '•••• 000',
+      refundOf: collection.id,
+      refundReason: reason,
+    });
+    expect(stack.transactionsOf(answer.body.id)).toMatchObject([{ amount: 600 }]);
+    expect(await read(collection.id)).toMatchObject({ refunded: 0, refunding: 600, refundable: 400 });
+
+    await settled(answer);
+    expect(await read(collection.id)).toMatchObject({ refunded: 600, refunding: 0, refundable: 400 });
+    await eventually(
+      async () => notified.filter(({ payment }) => payment.id === answer.body.id).map(({ type }) => type),
+      ([type]) => type === 'payment.refunded',
+    );
+    const { data } = (await api.ask('GET', `/v1/payments/${answer.body.id}/events`, { key: 'shop-secret' })).body;
+    expect(data[0]).toMatchObject({ type: 'created', summary: `The refund of ${collection.id} was created.` });
+  });
+
+  it('is of all that is left by default, and what is left below 100 XAF is nothing', async () => {
+    const collection = await collected();
+    expect((await refund(collection, { amount: 350 })).body.amount).toBe(350);
+    const rest = await refund(collection, { expectedRefundable: 650 });
+    expect([rest.status, rest.body.amount]).toEqual([201, 650]);
+    expect(await refunds(collection)).toMatchObject({
+      body: { collected: 1_000, refundable: 0, data: [{ amount: 350 }, { amount: 650 }] },
+    });
+    const nothing = await refund(collection);
+    expect([nothing.status, nothing.body.code]).toEqual([422, 'more_than_refundable']);
+
+    const odd = await collected();
+    await refund(odd, { amount: 901 });
+    expect(await sums(odd)).toEqual([0, 901, 0]);
+    expect((await refund(odd, { amount: 100 })).body).toMatchObject({ code: 'more_than_refundable', refundable: 0 });
+  });
+
+  it('is refused with the figures when it is more than is left, or other than expected', async () => {
+    const collection = await collected();
+    await settled(await refund(collection, { amount: 600 }));
+    const figures = { collected: 1_000, refunded: 600, refunding: 0, refundable: 400 };
+    const more = await refund(collection, { amount: 401 });
+    expect(more.status).toBe(422);
+    expect(more.body).toMatchObject({ code: 'more_than_refundable', ...figures });
+    const other = await refund(collection, { amount: 100, expectedRefundable: 1_000 });
+    expect(other.status).toBe(409);
+    expect(other.body).toMatchObject({ code: 'refundable_mismatch', ...figures });
+    for (const amount of [99, 0, -500, 100.5]) {
+      expect((await refund(collection, { amount })).body).toMatchObject({ code: 'invalid_request' });
+    }
+    expect((await refund(collection, { reason: ' ' })).status).toBe(400);
+    expect(await sentFor(collection)).toBe(600);
+  });
+
+  it('is made once of two at once for more than half, through two API processes', async () => {
+    for (let round = 0; round < 3; round++) {
+      const collection = await collected();
+      const answers = await Promise.all([api, second].map((on) => refund(collection, { amount: 600 }, { on })));
+      expect(answers.map(({ status }) => status).sort()).toEqual([201, 422]);
+      expect(await sentFor(collection)).toBe(600);
+    }
+  });
+
+  it('is made as often as there is room when many are asked for at once', async () => {
+    const collection = await collected();
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, (_, index) => refund(collection, { amount: 300 }, { on: index % 2 ? api : second })),
+    );
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(3);
+    expect(await sentFor(collection)).toBe(900);
+  });
+
+  it('is made once with one key, also at once, and its key is for nothing else', async () => {
+    const collection = await collected();
+    const key = randomUUID();
+    const answers = await Promise.all([api, second].map((on) => refund(collection, {}, { key, on })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 201]);
+    const again = await refund(collection, {}, { key });
+    expect([again.status, again.body.id]).toEqual([200, answers[0]?.body.id]);
+    expect(await sentFor(collection)).toBe(1_000);
+    const other = await refund(await collected(), {}, { key });
+    expect([other.status, other.body.code]).toEqual([409, 'idempotency_key_reused']);
+    const withoutKey = await api.ask('POST', `/v1/collections/${collection.id}/refunds`, {
+      key: SECRETS.clerk,
+      body: { reason },
+    });
+    expect(withoutKey.body.code).toBe('idempotency_key_required');
+  });
+
+  it('gives its room back when the provider has failed or refused it', async () => {
+    const collection = await byLink({ refundTo: FAILING });
+    await settled(await refund(collection), 'FAILED');
+    expect(await sums(collection)).toEqual([0, 0, 1_000]);
+    stack.sandbox.faults.add({ fault: 'lowBalance', endpoint: 'payout' });
+    expect((await refund(collection)).body.code).toBe('rejected_by_provider');
+    expect(await sums(collection)).toEqual([0, 0, 1_000]);
+    expect((await refund(collection, { amount: 1_000 })).status).toBe(201);
+  });
+
+  it('keeps its room in REVIEW, and until the checks of a decision are over', async () => {
+    const collection = await collected();
+    stack.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'payout' });
+    const key = randomUUID();
+    const doubtful = await eventually(
+      () => refund(collection, { amount: 600 }, { key, on: hasty }),
+      ({ status }) => status < 300,
+    );
+    await eventually(
+      () => read(doubtful.body.id),
+      ({ status }) => status === 'REVIEW',
+    );
+    expect((await refund(collection, { amount: 401 })).status).toBe(422);
+    const decision = { review: 1, action: 'fail', why: 'seen in the portal' };
+    await api.ask('POST', `/v1/payments/${doubtful.body.id}/resolve`, { key: SECRETS.other, body: decision });
+    expect(await read(doubtful.body.id)).toMatchObject({ status: 'FAILED', final: true });
+    expect((await refund(collection, { amount: 401 })).status).toBe(422);
+    expect(await sums(collection)).toEqual([0, 600, 400]);
+  });
+});
+
+describe('the recipient of a refund', () => {
+  it('is the number that a link has named, shown by its last digits', async () => {
+    const collection = await byLink({ refundTo: '677000222' });
+    expect(await read(collection.id)).toMatchObject({ refundTo: '•••• 222' });
+    const answer = await refund(collection);
+    expect(answer.body).toMatchObject({ phone: '•••• 222' });
+    expect(answer.body.held).toBeUndefined();
+  });
+
+  it('has to be given for another link, and then takes an approval', async () => {
+    const collection = await byLink();
+    const unknown = await refund(collection);
+    expect([unknown.status, unknown.body.code]).toEqual([422, 'phone_required']);
+    const given = await refund(collection, { phone: PAYER });
+    expect(given.status).toBe(201);
+    expect(given.body.held).toMatchObject({ for: ['approval'] });
+    expect(stack.transactionsOf(given.body.id)).toEqual([]);
+    expect(await sums(collection)).toEqual([0, 1_000, 0]);
+  });
+
+  it('takes an approval when it is another than the payer, and none when it is the same', async () => {
+    const collection = await collected();
+    const other = await refund(collection, { amount: 200, phone: '677000001' });
+    expect(other.body.held).toMatchObject({ for: ['approval'] });
+    const same = await refund(collection, { amount: 200, phone: `+237 ${PAYER}` });
+    expect([same.status, same.body.held]).toEqual([201, undefined]);
+  });
+});
+
+describe('what can be refunded', () => {
+  it('is a collection that is SUCCESSFUL', async () => {
+    const open = await stack.begun('/v1/collections', { method: 'link', amount: 1_000 });
+    const answer = await refund(open);
+    expect([answer.status, answer.body.code, answer.body.payment.id]).toEqual([409, 'not_refundable', open.id]);
+    expect((await refunds(open)).body).toMatchObject({ refunded: 0, refunding: 0, refundable: 0, data: [] });
+    expect(await read(open.id)).not.toHaveProperty('refundable');
+  });
+
+  it('is the merchant’s own, by a key with the scope `refunds`', async () => {
+    const collection = await collected();
+    for (const secret of [SECRETS.rival]) {
+      expect((await refund(collection, {}, { secret })).status).toBe(404);
+      expect((await refunds(collection, secret)).status).toBe(404);
+    }
+    expect((await refund(collection, {}, { secret: 'shop-secret' })).status).toBe(403);
+    const payout = await stack.begun('/v1/payouts', { amount: 700, phone: PAYER });
+    expect((await refund(payout)).status).toBe(404);
+    expect((await refund({ id: 'order-1001' })).status).toBe(404);
+    expect(stack.transactionsOf(collection.id)).toHaveLength(1);
+  });
+
+  it('is not what a collection has collected whose outcome is in doubt again, which shows its refunds', async () => {
+    const collection = await collected();
+    await settled(await refund(collection, { amount: 600 }));
+    const { transId } = await read(collection.id);
+    const entry = stack.sandbox.ledger.find(transId);
+    if (entry === undefined) throw new Error('the provider has no such transaction');
+    entry.status = 'FAILED';
+    await stack.hint({ id: collection.id, transId }, 'FAILED');
+    const reviewed = await eventually(
+      () => read(collection.id),
+      ({ status }) => status === 'REVIEW',
+    );
+    expect(reviewed).toMatchObject({ refunded: 600, refunding: 0, refundable: 0 });
+    expect((await refund(collection, { amount: 100 })).body.code).toBe('not_refundable');
+  });
+
+  it('leaves out the room of a reservation whose API died, until its request is repeated', async () => {
+    const collection = await collected();
+    const key = randomUUID();
+    const id = derivePaymentId('payout', 'shop', key);
+    await stack.api.client.workflow.executeUpdateWithStart(reserveRefundUpdate, {
+      args: [{ id, amount: 600, collected: 1_000, readings: [], readAt: Date.now() }],
+      startWorkflowOperation: new WithStartWorkflowOperation(REFUNDS_WORKFLOW_TYPE, {
+        workflowId: refundsWorkflowId(collection.id),
+        taskQueue: 'payments',
+        args: [{ v: 1, collection: collection.id }],
+        workflowIdConflictPolicy: 'USE_EXISTING',
+      }),
+    });
+    expect(await sums(collection)).toEqual([0, 600, 400]);
+    expect((await refund(collection, { amount: 401 })).status).toBe(422);
+    const repeated = await refund(collection, { amount: 600 }, { key });
+    expect([repeated.status, repeated.body.id]).toEqual([201, id]);
+    expect(await sentFor(collection)).toBe(600);
+  });
+
+  it('is known from the index, too, when somebody has deleted the workflow that keeps the refunds', async () => {
+    const collection = await collected();
+    const made = await refund(collection, { amount: 600 });
+    const handle = stack.api.client.workflow.getHandle(refundsWorkflowId(collection.id));
+    await handle.terminate();
+    await stack.api.client.workflowService.deleteWorkflowExecution({
+      namespace: 'default',
+      workflowExecution: { workflowId: refundsWorkflowId(collection.id) },
+    });
+    await eventually(
+      () =>
+        handle.describe().then(
+          () => false,
+          () => true,
+        ),
+      (isGone) => isGone,
+    );
+    await eventually(
+      () => refunds(collection),
+      ({ body }) => body.data.length === 1,
+    );
+    expect((await refunds(collection)).body.data[0].id).toBe(made.body.id);
+    expect((await refund(collection, { amount: 401 })).status).toBe(422);
+    expect((await refund(collection, { amount: 400 })).status).toBe(201);
+  });
+});
+
+it('is not known while no worker runs, and the collection is shown without it', async () => {
+  const collection = await collected();
+  await settled(await refund(collection, { amount: 600 }));
+  await stack.withoutWorker(async () => {
+    const shown = await read(collection.id);
+    expect(shown.status).toBe('SUCCESSFUL');
+    expect(shown).not.toHaveProperty('refundable');
+    expect((await refund(collection)).status).toBe(503);
+  });
+});
