@@ -49,6 +49,7 @@ export interface DecisionRequest {
 type Parameter =
   | 'kind'
   | 'merchant'
+  | 'held'
   | 'externalId'
   | 'userId'
   | 'transId'
@@ -59,7 +60,7 @@ type Parameter =
   | 'before'
   | 'version';
 type Query = Readonly<Partial<Record<Parameter, string | number>>>;
-type Body = DecisionRequest | { readonly date: string };
+type Body = DecisionRequest | { readonly date: string } | { readonly digest: string } | { readonly why: string };
 
 /** The forms that the API has a statement in, by the names that files of them end with. */
 const FORMATS = { csv: 'text/csv', json: 'application/json' } as const;
@@ -94,6 +95,7 @@ function operatorApi(caller: Got) {
     ask(caller, 'GET', path, schema, { query });
   const post = <T>(path: string, schema: z.ZodType<T>, body?: Body) => ask(caller, 'POST', path, schema, { body });
   const paymentPath = (id: string, rest = '') => `v1/payments/${encodeURIComponent(id)}${rest}`;
+  const payoutPath = (id: string, rest: string) => `v1/payouts/${encodeURIComponent(id)}${rest}`;
   const statementPath = (date: string) => `v1/statements/${encodeURIComponent(date)}`;
   return {
     key: () => read('v1/key', keySchema),
@@ -105,6 +107,8 @@ function operatorApi(caller: Got) {
     records: (id: string) => read(paymentPath(id, '/provider'), providerRecordsSchema),
     refresh: (id: string) => post(paymentPath(id, '/refresh'), paymentSchema),
     resolve: (id: string, decision: DecisionRequest) => post(paymentPath(id, '/resolve'), paymentSchema, decision),
+    approve: (id: string, digest: string) => post(payoutPath(id, '/approve'), paymentSchema, { digest }),
+    reject: (id: string, why: string) => post(payoutPath(id, '/reject'), paymentSchema, { why }),
     resend: (id: string, number: string) =>
       post(paymentPath(id, `/notifications/${encodeURIComponent(number)}/resend`), paymentSchema),
     unmatched: () => read('v1/notifications/unmatched', unmatchedListSchema),

@@ -7,7 +7,9 @@ import { logRequests, recordOf } from '../http/request-log.js';
 import { type SessionOptions, Sessions } from '../http/sessions.js';
 import { parsePaymentId } from '../payments/words/payment-id.js';
 import type { Shutdown } from '../process/shutdown.js';
+import type { Scope } from '../settings/merchants.js';
 import { ApiAway, apiAt, type ConnectApi } from './api-client.js';
+import { APPROVALS_PATH, approvalsPage, approvePayout, rejectPayout } from './approvals.js';
 import { carryOut, confirmation, decisionForm, draftDecision } from './deciding.js';
 import { deliveriesPage, resendNotification } from './deliveries.js';
 import { ACTIONS } from './draft.js';
@@ -39,9 +41,12 @@ const MAX_SESSIONS_OF_KEY = 5;
 
 type Handler = (visit: Visit) => Promise<PageReply>;
 
-/** The pages, by their addresses. */
-const PAGES: readonly (readonly [method: 'get' | 'post', path: string, handle: Handler])[] = [
+/** The pages, by their addresses. They need the scope `review` where no other is named. */
+const PAGES: readonly (readonly [method: 'get' | 'post', path: string, handle: Handler, scope?: Scope])[] = [
   ['get', '/desk', reviewQueue],
+  ['get', APPROVALS_PATH, approvalsPage, 'approve'],
+  ['post', `${APPROVALS_PATH}/:id/approve`, approvePayout, 'approve'],
+  ['post', `${APPROVALS_PATH}/:id/reject`, rejectPayout, 'approve'],
   ['get', '/desk/deliveries', deliveriesPage('due')],
   ['get', '/desk/deliveries/given-up', deliveriesPage('abandoned')],
   ['get', '/desk/unmatched', unmatchedPage],
@@ -89,8 +94,8 @@ export function createDesk(options: DeskOptions): Express {
     if (session !== undefined) requireToken(session, request);
     signIn.signOut(request, response, next);
   });
-  for (const [method, path, handle] of PAGES) {
-    const handler = signedIn(sessions, connect, handle, floatWarnBelow);
+  for (const [method, path, handle, scope = 'review'] of PAGES) {
+    const handler = signedIn(sessions, connect, handle, scope, floatWarnBelow);
     if (method === 'post') at('post', path, ...readForm, handler);
     else at('get', path, handler);
   }
@@ -145,6 +150,7 @@ function signedIn(
   sessions: Sessions<Session>,
   connect: ConnectApi,
   handle: Handler,
+  scope: Scope,
   floatWarnBelow: number | undefined,
 ): RequestHandler {
   return async (request, response) => {
@@ -155,6 +161,10 @@ function signedIn(
     const payment = parsePaymentId(request.params.id);
     if (payment !== undefined) record.paymentId = payment;
     if (request.method === 'POST') requireToken(session, request);
+    if (!session.scopes.includes(scope)) {
+      if (request.path === '/desk') return response.redirect(303, APPROVALS_PATH);
+      throw new PageError(403, 'Not with this key', `This page needs a key with the scope ${scope}.`);
+    }
     const reply = await handle({
       session,
       api: connect(session.key, record.id),
@@ -169,11 +179,13 @@ function signedIn(
   };
 }
 
-/** Finds the page that a request belongs to: a form's is the payment or the list, a file's is the statement. */
+/** Finds the page that a request belongs to: a form's is the payment or its list, a file's is the statement. */
 function pageOf({ method, originalUrl, body }: Request): string {
   if (method === 'POST') {
     return (
-      typedAgain(originalUrl, body) ?? /^\/desk\/(?:payments\/[\w-]+|statements)/.exec(originalUrl)?.[0] ?? '/desk'
+      typedAgain(originalUrl, body) ??
+      /^\/desk\/(?:payments\/[\w-]+|statements|approvals)/.exec(originalUrl)?.[0] ??
+      '/desk'
     );
   }
   return originalUrl.replace(/^(\/desk\/statements\/[^/?]+)\/(?:csv|json)(?=\?|$)/, '$1');

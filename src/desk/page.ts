@@ -3,13 +3,14 @@ import type { Notice, Session } from './session.js';
 import { STYLE_PATH } from './style.js';
 import { addressOf, time } from './words.js';
 
-/** The pages that every page leads to. */
+/** The pages that every page leads to, for those whose key has the scope. */
 const SECTIONS = [
-  ['review', '/desk', 'Review'],
-  ['deliveries', '/desk/deliveries', 'Deliveries'],
-  ['unmatched', '/desk/unmatched', 'Unmatched'],
-  ['statements', '/desk/statements', 'Statements'],
-  ['search', '/desk/search', 'Search'],
+  ['review', '/desk', 'Review', 'review'],
+  ['approvals', '/desk/approvals', 'Approvals', 'approve'],
+  ['deliveries', '/desk/deliveries', 'Deliveries', 'review'],
+  ['unmatched', '/desk/unmatched', 'Unmatched', 'review'],
+  ['statements', '/desk/statements', 'Statements', 'review'],
+  ['search', '/desk/search', 'Search', 'review'],
 ] as const;
 
 export interface Page {
@@ -45,10 +46,10 @@ ${session && navigation(session, place)}
 `.text;
 }
 
-function navigation({ name, csrf }: Session, place: Page['place']): Html {
+function navigation({ name, csrf, scopes }: Session, place: Page['place']): Html {
   const link = ([key, address, text]: (typeof SECTIONS)[number]) =>
     html`<li><a href="${address}"${key === place && html` aria-current="page"`}>${text}</a></li>`;
-  return html`<nav aria-label="Desk"><ul>${SECTIONS.map(link)}</ul></nav>
+  return html`<nav aria-label="Desk"><ul>${SECTIONS.filter(([, , , scope]) => scopes.includes(scope)).map(link)}</ul></nav>
 <div class="who"><span>Signed in as <strong>${name}</strong></span>
 <form class="inline" method="post" action="/desk/sign-out">${csrfField(csrf)}<button class="button plain">Sign out</button></form></div>`;
 }
@@ -112,7 +113,7 @@ export function factList(rows: readonly (readonly [string, Content])[]): Html {
 }
 
 /** A page that says that something went wrong, and what to do. */
-export function errorPage(title: string, text: string, back = { href: '/desk', text: 'To the review queue' }): Page {
+export function errorPage(title: string, text: string, back = { href: '/desk', text: 'To the desk' }): Page {
   const main = html`<h1>${title}</h1><div class="card"><p>${text}</p><p><a class="button plain" href="${back.href}">${back.text}</a></p></div>`;
   return { title, narrow: true, main };
 }

@@ -1,5 +1,6 @@
 import { type Html, html } from '../http/html.js';
 import type { Answer, Notifications, Payment, ProviderView, Timeline } from './api-client.js';
+import { APPROVALS_PATH } from './approvals.js';
 import { DECISIONS, decisionAddress, proposedWords, waitingResend } from './decision.js';
 import { notificationBox } from './deliveries.js';
 import { DECIDED } from './draft.js';
@@ -42,6 +43,7 @@ ${noticeBox(takeNotice(session, id))}
 ${reasonBox(payment)}
 ${proposalBox(session, payment)}
 ${resendBox(session, payment)}
+${heldBox(session, payment)}
 <div class="columns">
 <div class="stack">
 ${providerCard(payment, records)}
@@ -124,6 +126,20 @@ function resendBox({ name }: Session, payment: Payment): Html | undefined {
 <div class="actions">${formLink(decisionAddress(payment, 'reject'), by === name ? 'Withdraw it' : 'Reject it')}</div></section>`;
 }
 
+/** What a payout waits for before it is sent. Its merchant's people approve it, on a page of their own. */
+function heldBox({ scopes, merchant }: Session, { held, orderedBy, ...payment }: Payment): Html | undefined {
+  if (held === undefined) return undefined;
+  const date = held.sendAt !== undefined && html` It is not sent before ${time(held.sendAt)}.`;
+  const approval =
+    held.for.includes('approval') &&
+    html`Another person has to approve it by ${time(held.until)}; it fails otherwise, unsent.`;
+  const mayApprove = scopes.includes('approve') && payment.merchant === merchant;
+  return html`<section class="notice" aria-labelledby="held"><h2 id="held">Waits before it is sent</h2>
+<p>${approval}${date}</p>
+<p class="quiet">Ordered by ${orderedBy ?? 'nobody who is known'}.${held.approvals.map(({ by, at }) => html` Approved by ${by}, ${time(at)}.`)} Nothing was sent.</p>
+${mayApprove && held.for.includes('approval') && html`<div class="actions">${formLink(APPROVALS_PATH, 'Approve or reject it')}</div>`}</section>`;
+}
+
 type Rejected = NonNullable<NonNullable<Payment['review']>['rejected']>;
 
 function rejectedBox({ action, proposedBy, by, why, at }: Rejected): Html {
@@ -145,6 +161,7 @@ function orderFacts(payment: Payment): Html {
       ['Amount', amountOf(payment)],
       ['Merchant', payment.merchant],
       [payment.kind === 'payout' ? 'Recipient' : 'Payer', personOf(payment)],
+      ['Ordered by', payment.orderedBy],
       ['Order (externalId)', payment.externalId],
       ['Customer (userId)', payment.userId],
       ['Message', payment.message],

@@ -1,5 +1,6 @@
 import { randomToken } from '../http/browser.js';
 import type { Html } from '../http/html.js';
+import type { Scope } from '../settings/merchants.js';
 import type { Draft } from './draft.js';
 
 /** A message that a page shows once, after a redirect. */
@@ -10,33 +11,55 @@ export interface Notice {
   readonly more?: Html | undefined;
 }
 
-/** An operator who is signed in. */
+/** Somebody who is signed in: an operator, or a person who approves a merchant's payouts. */
 export interface Session {
   /** The person whose key it is, under whose name decisions are recorded. */
   readonly name: string;
+  /** The key's owner. */
+  readonly merchant: string;
+  readonly scopes: readonly Scope[];
   /** The key itself, with which the API is called. It is kept in memory alone. */
   readonly key: string;
   /** The token that every form of the session carries, and no other site can know. */
   readonly csrf: string;
   /** Decisions that are being made, by their ids. */
   readonly drafts: Map<string, Draft>;
+  /** What was done by forms that are to be done once, by their contents. */
+  readonly carriedOut: Map<string, Promise<Notice>>;
   /** Notices that wait for their pages, by the pages' names. */
   readonly notices: Map<string, Notice>;
 }
 
-export function newSession(name: string, key: string): Session {
-  return { name, key, csrf: randomToken(), drafts: new Map(), notices: new Map() };
+export function newSession(who: Pick<Session, 'name' | 'merchant' | 'scopes' | 'key'>): Session {
+  return { ...who, csrf: randomToken(), drafts: new Map(), carriedOut: new Map(), notices: new Map() };
 }
 
-/** Largest number of notices that wait. Beyond it, the oldest is forgotten. */
+/** Largest number of notices that wait, and of what was carried out. Beyond it, the oldest is forgotten. */
 const MAX_NOTICES = 20;
 
 /** Leaves a notice for the page with this name. */
 export function leaveNotice({ notices }: Session, name: string, notice: Notice): void {
-  notices.delete(name);
-  notices.set(name, notice);
-  const [oldest] = notices.keys();
-  if (notices.size > MAX_NOTICES && oldest !== undefined) notices.delete(oldest);
+  putLast(notices, name, notice);
+}
+
+function putLast<T>(kept: Map<string, T>, key: string, value: T): void {
+  kept.delete(key);
+  kept.set(key, value);
+  const [oldest] = kept.keys();
+  if (kept.size > MAX_NOTICES && oldest !== undefined) kept.delete(oldest);
+}
+
+/** Does something once, however often its form is sent. It may be tried again unless it was done. */
+export async function carryOutOnce({ carriedOut }: Session, key: string, act: () => Promise<Notice>): Promise<Notice> {
+  const acting = carriedOut.get(key) ?? act();
+  putLast(carriedOut, key, acting);
+  let notice: Notice | undefined;
+  try {
+    notice = await acting;
+    return notice;
+  } finally {
+    if (notice?.kind !== 'done') carriedOut.delete(key);
+  }
 }
 
 /** Takes the notice that was left for the page with this name. */

@@ -64,13 +64,13 @@ export class SignIn {
     try {
       const answer = await this.#ask(request, key);
       if (answer.kind === 'problem') return refuse(503, answer.problem.detail);
-      const { person: name, scopes } = answer.value;
-      if (!scopes.includes('review')) {
-        return refuse(403, `The key of ${name} doesn't have the scope review, which decisions need.`);
+      const { name: merchant, person: name, scopes } = answer.value;
+      if (!scopes.includes('review') && !scopes.includes('approve')) {
+        return refuse(403, `The key of ${name} has neither the scope review, which decisions need, nor approve.`);
       }
       recordOf(request).caller = name;
       response.clearCookie(cookieName(FORM_COOKIE, request), cookieOptions(request));
-      this.sessions.begin(request, response, newSession(name, key));
+      this.sessions.begin(request, response, newSession({ name, merchant, scopes, key }));
       response.redirect(303, next);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
@@ -128,11 +128,11 @@ function show(request: Request, response: Response, status: number, next: string
 
 function signInPage(token: string, next: string, error: string | undefined): string {
   const main = html`
-<div class="title"><h1>Sign in to the desk</h1><p>Here people decide on payments in REVIEW.</p></div>
+<div class="title"><h1>Sign in to the desk</h1><p>Here people decide on payments in REVIEW, and approve payouts.</p></div>
 <form class="card" method="post" action="/desk/sign-in">
 ${csrfField(token)}<input type="hidden" name="next" value="${next}">
 <div class="field"><label for="key">Your API key</label>
-<span class="hint" id="key-hint">It needs the scope review. What you decide is recorded under its name: use your own.</span>
+<span class="hint" id="key-hint">It needs the scope review or approve. What you decide is recorded under the name of its person: use your own.</span>
 ${error !== undefined && html`<span class="error" id="key-error" role="alert">${error}</span>`}
 <input id="key" name="key" type="password" required autofocus autocomplete="current-password" spellcheck="false" autocapitalize="none" aria-describedby="key-hint${error !== undefined && ' key-error'}"${error !== undefined && html` aria-invalid="true"`}></div>
 <div class="actions"><button class="button">Sign in</button></div>

@@ -106,6 +106,9 @@ input, textarea, select {
 }
 textarea { min-height: 6rem; resize: vertical; }
 [aria-invalid=true] { border-color: var(--danger); box-shadow: inset 0 0 0 1px var(--danger); }
+details { display: grid; }
+summary { display: list-item; min-height: 2.75rem; padding: .625rem 0; font-weight: 600; cursor: pointer; }
+details[open] > form { padding-top: .5rem; }
 .row { display: grid; gap: 1rem; }
 .actions { display: flex; flex-wrap: wrap; gap: .75rem; align-items: center; }
 .button {

@@ -21,6 +21,12 @@ export function amountOf(payment: Parameters<typeof amountWords>[0]): string {
   return unbroken(amountWords(payment));
 }
 
+/** Reads an amount in XAF as people type it, such as `2,000,000` or `2 000 000 XAF`; `undefined` if it is none. */
+export function readAmount(text: string): number | undefined {
+  const [, digits] = /^(\d{1,3}(?:[ ,\u00a0\u202f]\d{3})+|\d{1,15})(?:\s*XAF)?$/i.exec(text.trim()) ?? [];
+  return digits === undefined ? undefined : Number(digits.replace(/\D/g, ''));
+}
+
 const unbroken = (text: string) => text.replaceAll(` ${CURRENCY}`, `\u00a0${CURRENCY}`);
 
 const dates = new Intl.DateTimeFormat('en-GB', {

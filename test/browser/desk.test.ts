@@ -84,6 +84,33 @@ describe('the pages of the desk', () => {
       },
     ],
     [
+      'the payouts to approve',
+      async (page) => {
+        api.instead.set(`/v1/payments/${ID}`, { status: 200, body: { ...api.known.held, orderedBy: LONG.slice(1) } });
+        await page.goto(`${desk.url}/desk/approvals`);
+        await page.getByText('Reject it').click();
+        await page.getByLabel('Why').waitFor();
+      },
+    ],
+    [
+      'a payout that was not approved',
+      async (page) => {
+        await page.getByLabel('Repeat the amount').fill('1');
+        await page.getByRole('button', { name: 'Approve' }).click();
+        await page.getByText('You typed 1, and the payout is of').waitFor();
+        await page.getByText('Reject it').click();
+        await page.getByLabel('Why').waitFor();
+      },
+    ],
+    [
+      'a held payout',
+      async (page) => {
+        await page.goto(`${desk.url}/desk/payments/${ID}`);
+        await page.getByText('Waits before it is sent').waitFor();
+        api.instead.clear();
+      },
+    ],
+    [
       'a day without a statement',
       async (page) => {
         const body = problem(404, 'not_found', LONG);
@@ -285,6 +312,61 @@ describe('the desk by keyboard alone, with scripts off', () => {
       expect(complaints).toEqual([]);
     },
   );
+
+  it('has one person approve a payout that another has ordered, and reject the next', async () => {
+    const keys = [
+      { name: 'shop', person: 'ann', secret: 'secret-of-ann', scopes: ['payouts', 'approve'] },
+      { name: 'shop', person: 'bob', secret: 'secret-of-bob', scopes: ['approve'] },
+    ] as const;
+    const api = await stack.startMore({
+      merchants: merchantsWith(keys, { approveAbove: 1_000 }),
+      answerWithinMs: 20_000,
+    });
+    const ours = await startDesk(api.url);
+    try {
+      const order = async (amount: number, name: string) => {
+        const body = { amount, name, phone: '677000000', message: 'November' };
+        const headers = { 'idempotency-key': name };
+        return (await api.ask('POST', '/v1/payouts', { key: 'secret-of-ann', body, headers })).body.id as string;
+      };
+      const [wages, invoice] = [await order(90_000, 'Ngono Marie'), await order(2_000_000, 'Mvogo Paul')];
+      await eventually(
+        () => api.ask('GET', '/v1/payments?held=approval', { key: 'secret-of-bob' }),
+        (list) => list.body.data.length === 2,
+      );
+      const read = async (id: string) => (await api.ask('GET', `/v1/payments/${id}`, { key: 'secret-of-bob' })).body;
+
+      const { page, complaints } = await visit(browser, `${ours.url}/desk`, NARROW);
+      await keyField(page).and(page.locator(':focus')).waitFor();
+      await page.keyboard.type('secret-of-bob');
+      await page.keyboard.press('Enter');
+      await arrive(page, 'Payouts to approve');
+      const item = (name: string) => page.getByRole('listitem').filter({ hasText: name });
+      await item('Ngono Marie').getByText('ann').waitFor();
+      await tabTo(page, item('Ngono Marie').getByLabel('Repeat the amount'));
+      await page.keyboard.type('90,000');
+      await page.keyboard.press('Enter');
+      await page.getByRole('status').getByText('90,000 XAF: approved').waitFor();
+      expect(
+        await eventually(
+          () => read(wages),
+          ({ transId }) => transId !== undefined,
+        ),
+      ).not.toHaveProperty('held');
+
+      await tabTo(page, item('Mvogo Paul').locator('summary'));
+      await page.keyboard.press('Enter');
+      await tabTo(page, item('Mvogo Paul').getByLabel('Why'));
+      await page.keyboard.type('no such invoice');
+      await page.keyboard.press('Enter');
+      await page.getByRole('status').getByText('rejected. Nothing was sent.').waitFor();
+      expect(await read(invoice)).toMatchObject({ status: 'FAILED', failureCode: 'not_approved' });
+      expect(stack.transactionsOf(invoice)).toEqual([]);
+      expect(complaints).toEqual([]);
+    } finally {
+      await ours.stop();
+    }
+  });
 
   it('takes a second person, who decides the same, for a large payout', async () => {
     const keys = [

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ApiUnderTest, merchantsWith, terms } from '../support/api-under-test.js';
 import { type DeskUnderTest, type Loaded, startDesk, type Visitor } from '../support/desk-under-test.js';
@@ -9,6 +10,14 @@ const keys = [
   { name: 'shop', secret: 'secret-of-shop', scopes: ['payouts', 'read'] },
   { name: 'ann', secret: 'secret-of-ann', scopes: ['review'] },
   { name: 'bob', secret: 'secret-of-bob', scopes: ['review'] },
+] as const;
+
+/** Keys of a shop whose payouts another person has to approve, and of another merchant's approver. */
+const approvers = [
+  { name: 'shop', person: 'clerk', secret: 'secret-of-clerk', scopes: ['payouts', 'approve', 'read'] },
+  { name: 'shop', person: 'boss', secret: 'secret-of-boss', scopes: ['approve'] },
+  { name: 'shop', person: 'deputy', secret: 'secret-of-deputy', scopes: ['approve'] },
+  { name: 'rival', secret: 'secret-of-rival', scopes: ['payouts', 'approve'] },
 ] as const;
 
 /** On a busy machine, too, a decision has its answer before this one would say 202. */
@@ -184,5 +193,85 @@ describe('a large payout at the desk', () => {
     expect((await bob.get(`/desk/payments/${id}`)).text).toContain('Fail the payment (forced: too early)');
     expect((await overrule(bob, await draft(bob, id, 'fail'))).text).toContain('decided by ann and bob');
     expect((await read(id)).resolution).toMatchObject({ forced: true, approval: { by: 'bob' } });
+  });
+});
+
+describe('a payout that waits for an approval, at the desk', () => {
+  const PATH = '/desk/approvals';
+  let approving: ApiUnderTest;
+  let theirs: DeskUnderTest;
+  beforeAll(async () => {
+    const merchants = merchantsWith(approvers, { approveAbove: 1_000 });
+    approving = await stack.startMore({ merchants, answerWithinMs: 20_000 });
+    theirs = await startDesk(approving.url);
+  });
+  afterAll(() => theirs?.stop());
+
+  const payment = async (id: string) =>
+    (await approving.ask('GET', `/v1/payments/${id}`, { key: 'secret-of-boss' })).body;
+
+  async function ordered(more: object = {}): Promise<string> {
+    const body = { amount: 45_000, phone: '677000000', name: 'Ngono Marie', ...more };
+    const headers = { 'idempotency-key': randomUUID() };
+    const { body: made } = await approving.ask('POST', '/v1/payouts', { key: 'secret-of-clerk', body, headers });
+    await eventually(
+      () => approving.ask('GET', '/v1/payments?held=approval', { key: 'secret-of-boss' }),
+      (list) => list.body.data.some(({ id }: { id: string }) => id === made.id),
+    );
+    return made.id;
+  }
+
+  async function visitorOf(key: string): Promise<Visitor> {
+    const visitor = theirs.visitor();
+    await visitor.signIn(key);
+    return visitor;
+  }
+
+  it('is approved once, by another person than the one who has ordered it', async () => {
+    const id = await ordered();
+    const clerk = await visitorOf('secret-of-clerk');
+    expect(clerk.page).toContain('You have ordered it: another person has to approve it.');
+    expect(clerk.page).not.toContain(`/${id}/approve`);
+    const rival = await visitorOf('secret-of-rival');
+    expect(rival.page).not.toContain(id);
+    const boss = await visitorOf('secret-of-boss');
+    const { hidden } = boss.form(`/${id}/approve`);
+
+    // Whoever sends the form all the same is refused by the API.
+    const { hidden: ofClerk } = clerk.form('/sign-out');
+    const own = await clerk.post(`${PATH}/${id}/approve`, { ...hidden, ...ofClerk, amount: '45000' });
+    expect(own.text).toContain('Clerk has ordered the payout: another person has to approve it.');
+    const { hidden: ofRival } = rival.form('/sign-out');
+    expect((await rival.post(`${PATH}/${id}/approve`, { ...hidden, ...ofRival, amount: '45000' })).status).toBe(404);
+
+    const stale = await boss.post(`${PATH}/${id}/approve`, { ...hidden, digest: '0'.repeat(64), amount: '45000' });
+    expect(stale.text).toContain('Read what the payout is by now before you approve it.');
+    expect((await payment(id)).held.approvals).toEqual([]);
+    await Promise.all([boss, boss].map((one) => one.post(`${PATH}/${id}/approve`, { ...hidden, amount: '45,000' })));
+    await eventually(
+      async () => stack.transactionsOf(id),
+      ({ length }) => length === 1,
+    );
+    const deputy = await visitorOf('secret-of-deputy');
+    const { hidden: ofDeputy } = deputy.form('/sign-out');
+    const late = await deputy.post(`${PATH}/${id}/approve`, { ...hidden, ...ofDeputy, amount: '45000' });
+    expect(late.text).toContain('The payout was released already');
+    expect(stack.transactionsOf(id)).toHaveLength(1);
+  });
+
+  it('is sent on its date once it is approved, or rejected by then, and read so everywhere', async () => {
+    const id = await ordered({ sendAt: new Date(Date.now() + 3_600_000).toISOString() });
+    const boss = await visitorOf('secret-of-boss');
+    expect(boss.page).toContain('on its date, <time');
+    expect((await boss.submit(`/${id}/approve`, { amount: '45 000' })).text).toContain('It is sent on <time');
+    expect((await payment(id)).held).toMatchObject({ for: ['date'], approvals: [{ by: 'boss' }] });
+    expect((await boss.get(PATH)).text).not.toContain(id);
+
+    const other = await ordered();
+    await boss.get(PATH);
+    const { text } = await boss.submit(`/${other}/reject`, { why: 'no such invoice' });
+    expect(text).toContain('rejected. Nothing was sent.');
+    expect(await payment(other)).toMatchObject({ status: 'FAILED', failureCode: 'not_approved' });
+    expect([...stack.transactionsOf(id), ...stack.transactionsOf(other)]).toEqual([]);
   });
 });

@@ -27,7 +27,7 @@ describe('a session', () => {
   let sessions: Sessions<ReturnType<typeof newSession>>;
   const begin = (name: string, key: string) => {
     const browser = new Browser();
-    sessions.begin(browser.request, browser.response, newSession(name, key));
+    sessions.begin(browser.request, browser.response, newSession({ name, merchant: name, scopes: [], key }));
     return browser;
   };
   const find = ({ request }: Browser) => sessions.find(request);

@@ -16,8 +16,11 @@ import { timelineSchema } from '../../src/api/schemas/timeline.js';
 /** The key that the stub knows. */
 export const OPERATOR = 'sk_operator_0123456789';
 export const READER = 'sk_reader_0123456789';
+/** Bob's of shop, who approves payouts, and does nothing else. */
+export const APPROVER = 'sk_approver_0123456789';
 
 export const ID = 'pay_2775d55233b9d4be2a8db3491967ed92';
+export const DIGEST = '6c1a1b7e0e3c5d1f7c4fb7a9a8d9e0c2f4b3a5968778695a4b3c2d1e0f9e8d7c';
 const AT = '2026-11-21T08:20:32.843Z';
 
 /** Texts of every field, and what they could do to a page. */
@@ -69,6 +72,22 @@ function answers({ text }: Texts) {
     merchant: text,
     temporalUrl: `javascript:${text}`,
   };
+  const { review: _review, resolution: _resolution, transId: _transId, ...ordered } = payment;
+  const held: z.output<typeof paymentSchema> = {
+    ...ordered,
+    status: 'CREATED',
+    orderedBy: text,
+    held: {
+      for: ['approval', 'date'],
+      since: AT,
+      until: '2036-11-28T08:20:32.843Z',
+      sendAt: '2036-12-01T08:00:00.000Z',
+      name: text,
+      email: text,
+      approvals: [{ by: text, at: AT }],
+      digest: DIGEST,
+    },
+  };
   const transaction = {
     transId: text,
     status: 'SUCCESSFUL',
@@ -89,8 +108,9 @@ function answers({ text }: Texts) {
   } as const;
   const { review: _, resolution: __, phone: ___, ...summary } = payment;
   return {
-    key: keySchema.parse({ object: 'key', name: text, person: text, scopes: ['review'] }),
+    key: keySchema.parse({ object: 'key', name: text, person: text, scopes: ['review', 'approve'] }),
     payment: paymentSchema.parse(payment),
+    held: paymentSchema.parse(held),
     list: paymentPageSchema.parse({ data: [summary], unreadable: [{ id: ID, merchant: text }] }),
     reviews: reviewPageSchema.parse({
       data: [summary],
@@ -239,14 +259,16 @@ export async function startStubApi(texts: Texts) {
   const keys = new Map([
     [OPERATOR, known.key],
     [READER, { ...known.key, scopes: ['read'] }],
+    [APPROVER, { ...known.key, name: 'shop', person: 'bob', scopes: ['approve'] }],
   ]);
   /** Answers to paths with these ends, in place of the usual. */
   const instead = new Map<string, { readonly status: number; readonly body: unknown }>();
 
+  const specialOf = (path: string) => [...instead].find(([end]) => path.endsWith(end))?.[1];
   const answer = (method: string, path: string, { authorization = '', accept = '' }: IncomingHttpHeaders) => {
     const key = keys.get(authorization.replace('Bearer ', ''));
     if (key === undefined) return problem(401, 'unauthenticated', 'The API key is unknown.');
-    const [, special] = [...instead].find(([end]) => path.endsWith(end)) ?? [];
+    const special = specialOf(path);
     if (special !== undefined) return special.body;
     if (path === '/v1/key') return key;
     if (path === '/v1/payments') return known.list;
@@ -271,7 +293,9 @@ export async function startStubApi(texts: Texts) {
     const reply = answer(method, path, headers);
     const failed = z.object({ status: z.int(), code: z.string() }).safeParse(reply);
     const type = reply === known.csv ? 'text/csv; charset=utf-8' : 'application/json';
-    response.writeHead(failed.success ? failed.data.status : 200, { 'content-type': type });
+    response.writeHead(failed.success ? failed.data.status : (specialOf(path)?.status ?? 200), {
+      'content-type': type,
+    });
     response.end(typeof reply === 'string' ? reply : JSON.stringify(reply));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

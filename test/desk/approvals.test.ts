@@ -1,0 +1,243 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { type DeskUnderTest, startDesk, type Visitor } from '../support/desk-under-test.js';
+import { APPROVER, DIGEST, ID, OPERATOR, problem, startStubApi } from '../support/stub-api.js';
+
+const HOSTILE = `"'><script>alert(1)</script><img src=x onerror=alert(2)>\u202E`;
+const PATH = '/desk/approvals';
+const AMOUNT = '123,456,789';
+
+let api: Awaited<ReturnType<typeof startStubApi>>;
+let desk: DeskUnderTest;
+let bob: Visitor;
+
+beforeAll(async () => {
+  api = await startStubApi({ text: HOSTILE });
+  desk = await startDesk(api.url);
+  bob = desk.visitor();
+  await bob.signIn(APPROVER);
+});
+beforeEach(() => shows({ orderedBy: 'ann' }));
+afterEach(() => {
+  api.instead.clear();
+  api.asked.length = 0;
+});
+afterAll(async () => {
+  await desk.stop();
+  await api.stop();
+});
+
+/** Has the API show the one payment as held, with some fields otherwise. */
+function shows(fields: object): void {
+  api.instead.set(`/v1/payments/${ID}`, { status: 200, body: { ...api.known.held, ...fields } });
+}
+const posted = () => api.asked.filter(({ method }) => method === 'POST').map(({ path, body }) => [path, body]);
+const forms = ({ text }: { text: string }) => text.match(/<form[^>]*action="[^"]*(?:approve|reject)"/g) ?? [];
+
+describe('a key that approves and no more', () => {
+  it('is led to the page of approvals, which leads to no other', async () => {
+    const visitor = desk.visitor();
+    const { path, text } = await visitor.signIn(APPROVER);
+    expect(path).toBe(PATH);
+    expect((await visitor.get('/desk')).path).toBe(PATH);
+    const sections = [...text.matchAll(/<li><a href="([^"]*)"/g)].map(([, address]) => address);
+    expect(sections).toEqual([PATH]);
+    expect(text).not.toContain('/desk/payments/');
+  });
+
+  it.each([
+    '/desk/deliveries',
+    '/desk/unmatched',
+    '/desk/statements',
+    '/desk/statements/2026-11-21/csv',
+    '/desk/search?q=order-1',
+    `/desk/payments/${ID}`,
+    `/desk/payments/${ID}/decide/fail?review=3`,
+  ])('is shown no other page: %s', async (path) => {
+    api.asked.length = 0;
+    const { status, text } = await bob.get(path);
+    expect(status).toBe(403);
+    expect(text).toContain('needs a key with the scope review');
+    expect(api.asked).toEqual([]);
+  });
+
+  it('does nothing by the forms of others', async () => {
+    await bob.get(PATH);
+    const { csrf = '' } = bob.form('/approve').hidden;
+    for (const path of ['/refresh', '/decide/fail', '/notifications/1']) {
+      expect((await bob.post(`/desk/payments/${ID}${path}`, { csrf })).status).toBe(403);
+    }
+    expect(posted()).toEqual([]);
+  });
+});
+
+describe('the page of approvals', () => {
+  it("asks for the merchant's own payouts that wait for one, of an operator, too", async () => {
+    await bob.get(PATH);
+    const operator = desk.visitor();
+    await operator.signIn(OPERATOR, PATH);
+    const asked = api.asked
+      .filter(({ path }) => path === '/v1/payments')
+      .map(({ query }) => new URLSearchParams(query));
+    expect(asked.map((query) => [query.get('held'), query.get('merchant')])).toEqual([
+      ['approval', null],
+      ['approval', HOSTILE],
+    ]);
+    expect(operator.page).toContain('href="/desk/statements"');
+  });
+
+  it('says what each is, who has ordered it, until when it waits, and what the account holds', async () => {
+    const { text } = await bob.get(PATH);
+    expect(text).toContain('Payout of 123,456,789\u00a0XAF');
+    expect(text).toContain('<dt>Ordered by</dt><dd>ann, <time');
+    expect(text).toContain('2036-11-28T08:20:32.843Z');
+    expect(text).toContain('on its date, <time datetime="2036-12-01T08:00:00.000Z">');
+    expect(text).toContain('It holds <strong>120,000\u00a0XAF</strong>');
+    expect(text).toContain('holds 120,000\u00a0XAF, which is less than it');
+    expect(text).not.toMatch(/<script|<img|\u202E/);
+  });
+
+  it('shows the rest when the balance is not known, and says so', async () => {
+    api.instead.set('/v1/balance', { status: 503, body: problem(503, 'provider_unavailable', 'It is away.') });
+    const page = await bob.get(PATH);
+    expect(page.text).toContain('Not known. It is away.');
+    expect(forms(page)).toHaveLength(2);
+  });
+
+  it('has no form for an own order, and none to approve what nobody is known to have ordered', async () => {
+    shows({ orderedBy: 'bob' });
+    const own = await bob.get(PATH);
+    expect(own.text).toContain('You have ordered it: another person has to approve it.');
+    expect(forms(own)).toEqual([]);
+    shows({ orderedBy: undefined });
+    const unknown = await bob.get(PATH);
+    expect(unknown.text).toContain('so nobody can approve it');
+    expect(forms(unknown)).toEqual([expect.stringContaining('/reject')]);
+  });
+
+  it('leaves out what is held no longer, and names what can not be read', async () => {
+    shows({ held: undefined });
+    expect((await bob.get(PATH)).text).toContain('Nothing else is known to wait for an approval');
+    api.instead.set('/v1/payments', { status: 200, body: { ...api.known.list, unreadable: [] } });
+    expect((await bob.get(PATH)).text).toContain('Nothing waits for an approval');
+    api.instead.set(`/v1/payments/${ID}`, { status: 503, body: problem(503, 'temporarily_unavailable', 'Later.') });
+    expect((await bob.get(PATH)).text).toContain(`These could not be read, and may wait, too: ${ID}.`);
+  });
+});
+
+describe('an approval at the desk', () => {
+  it.each([AMOUNT, '123456789', '123 456 789 XAF', '123\u202f456\u202f789'])(
+    'repeats the amount, and sends the digest that was shown: %s',
+    async (amount) => {
+      await bob.get(PATH);
+      const { path, text } = await bob.submit('/approve', { amount });
+      expect(posted()).toEqual([[`/v1/payouts/${ID}/approve`, { digest: DIGEST }]]);
+      expect(path).toBe(PATH);
+      expect(text).toContain('<strong>Done</strong>');
+    },
+  );
+
+  it.each(['', '123,456,788', '123.456.789', '12,3456,789', '-123456789', '1e8', HOSTILE])(
+    'sends nothing for another amount: %s',
+    async (amount) => {
+      await bob.get(PATH);
+      const { text } = await bob.submit('/approve', { amount });
+      expect(posted()).toEqual([]);
+      expect(text).toContain('Refused: nothing was changed');
+      expect(text).toContain('and the payout is of 123,456,789\u00a0XAF');
+      expect(text).not.toContain('<script');
+    },
+  );
+
+  it('is sent once, however often its form is, and again from a page that was loaded anew', async () => {
+    await bob.get(PATH);
+    const { action, hidden } = bob.form('/approve');
+    const send = () => bob.post(action, { ...hidden, amount: AMOUNT });
+    await Promise.all([send(), send()]);
+    expect((await send()).text).toContain('<strong>Done</strong>');
+    expect(posted()).toHaveLength(1);
+    await bob.get(PATH);
+    await bob.submit('/approve', { amount: AMOUNT });
+    expect(posted()).toHaveLength(2);
+  });
+
+  it.each([
+    [409, 'not_held', 'the payout was released already', 'Somebody has approved, rejected or cancelled it meanwhile'],
+    [409, 'digest_mismatch', 'the digest is that of another payout', 'Read what the payout is by now'],
+    [403, 'same_person', 'bob has ordered the payout', 'Bob has ordered the payout.'],
+  ])('is explained when the API refuses it: %s %s', async (status, code, detail, words) => {
+    await bob.get(PATH);
+    api.instead.set('/approve', { status, body: problem(status, code, detail) });
+    const { text } = await bob.submit('/approve', { amount: AMOUNT });
+    expect(text).toContain('Refused: nothing was changed');
+    expect(text).toContain(words);
+  });
+
+  it("is not called done while that isn't known, and can be tried again", async () => {
+    await bob.get(PATH);
+    const { action, hidden } = bob.form('/approve');
+    const send = () => bob.post(action, { ...hidden, amount: AMOUNT });
+    for (const [status, body] of [
+      [503, problem(503, 'temporarily_unavailable', 'Try again.')],
+      [202, api.known.held],
+      [200, { unreadable: true }],
+    ] as const) {
+      api.instead.set('/approve', { status, body });
+      expect((await send()).text).toContain('<strong>Not known</strong>');
+    }
+    api.instead.delete('/approve');
+    expect((await send()).text).toContain('<strong>Done</strong>');
+    expect(posted()).toHaveLength(4);
+  });
+
+  it('is not taken from another site', async () => {
+    await bob.get(PATH);
+    const { action, hidden } = bob.form('/approve');
+    expect((await bob.post(action, { ...hidden, csrf: 'x'.repeat(43), amount: AMOUNT })).status).toBe(403);
+    expect(posted()).toEqual([]);
+  });
+
+  it('leads to the sign-in page once the key is gone, and from there to the approvals', async () => {
+    const visitor = desk.visitor();
+    const key = 'sk_removed_0123456789';
+    api.keys.set(key, { ...api.known.key, scopes: ['approve'] });
+    await visitor.signIn(key);
+    api.keys.delete(key);
+    const { path } = await visitor.submit('/approve', { amount: AMOUNT });
+    expect(path).toBe(`/desk/sign-in?next=${encodeURIComponent(PATH)}`);
+  });
+});
+
+describe('a rejection at the desk', () => {
+  it('ends the payout, with a reason', async () => {
+    await bob.get(PATH);
+    api.instead.set('/reject', { status: 200, body: { ...api.known.held, held: undefined, status: 'FAILED' } });
+    const { text } = await bob.submit('/reject', { why: 'paid in October' });
+    expect(posted()).toEqual([[`/v1/payouts/${ID}/reject`, { why: 'paid in October' }]]);
+    expect(text).toContain('rejected. Nothing was sent.');
+  });
+
+  it('repeats what was typed when it was refused, and says when an operator has to look', async () => {
+    await bob.get(PATH);
+    const { action, hidden } = bob.form('/reject');
+    const send = () => bob.post(action, { ...hidden, why: 'paid in October' });
+    api.instead.set('/reject', { status: 409, body: problem(409, 'not_held', 'it was released') });
+    expect((await send()).text).toContain('You typed: paid in October');
+    api.instead.set('/reject', { status: 200, body: { ...api.known.held, held: undefined, status: 'REVIEW' } });
+    expect((await send()).text).toContain('an operator has to look whether it was sent');
+  });
+});
+
+describe("a payment's page", () => {
+  it('says that a payout is held, for whom and until when, and leads its own approver on', async () => {
+    const operator = desk.visitor();
+    await operator.signIn(OPERATOR);
+    const { text } = await operator.get(`/desk/payments/${ID}`);
+    expect(text).toContain('Waits before it is sent');
+    expect(text).toContain('Another person has to approve it by');
+    expect(text).toContain('Ordered by ann.');
+    expect(text).toContain(`href="${PATH}"`);
+    shows({ merchant: 'another' });
+    const other = await operator.get(`/desk/payments/${ID}`);
+    expect(other.text).not.toContain('Approve or reject it');
+  });
+});
