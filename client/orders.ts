@@ -1,7 +1,14 @@
 import { refuseNoObject } from './arguments.js';
 import { askPayment, PAYMENT_FIELDS, pathOf } from './ask.js';
 import type { RequestOptions, Send } from './transport.js';
-import type { CollectionParams, CreatedPayment, Payment, PayoutParams } from './types.js';
+import type {
+  ApprovalParams,
+  CollectionParams,
+  CreatedPayment,
+  Payment,
+  PayoutParams,
+  RejectionParams,
+} from './types.js';
 
 export interface CreateOptions extends RequestOptions {
   /**
@@ -51,7 +58,8 @@ export class Payouts {
   }
 
   /**
-   * Sends money.
+   * Sends money: at once or, with `sendAt` or where another person has to approve it, once nothing is left that it
+   * waits for. Until then, the payment is `held`.
    *
    * @throws {PaymentRejectedError} when the provider rejected it
    * @throws {OutcomeUnknownError} when it isn't known whether the payment was created: repeat with its
@@ -70,6 +78,33 @@ export class Payouts {
   cancel(id: string, options?: RequestOptions): Promise<Payment> {
     const path = `${pathOf('payouts', id)}/cancel`;
     return askPayment(this.#send, { method: 'POST', path, changes: 'once', paymentId: id }, options);
+  }
+
+  /**
+   * Approves a payout that another person has ordered, by the `held.digest` of the payment that was read. It is sent
+   * once: after an {@link OutcomeUnknownError}, read the payment.
+   *
+   * @throws {PermissionError} when it is your own
+   * @throws {ConflictError} when the digest is another one, or the payout is held no longer: see `payment`
+   */
+  approve(id: string, approval: ApprovalParams, options?: RequestOptions): Promise<Payment> {
+    refuseNoObject('approval', approval);
+    const path = `${pathOf('payouts', id)}/approve`;
+    const request = { method: 'POST', path, body: approval, changes: 'each time', paymentId: id } as const;
+    return askPayment(this.#send, request, options);
+  }
+
+  /**
+   * Rejects a payout that is held: it is FAILED, and was not sent. It is sent once: after an
+   * {@link OutcomeUnknownError}, read the payment.
+   *
+   * @throws {ConflictError} when the payout is held no longer: see `payment`
+   */
+  reject(id: string, rejection: RejectionParams, options?: RequestOptions): Promise<Payment> {
+    refuseNoObject('rejection', rejection);
+    const path = `${pathOf('payouts', id)}/reject`;
+    const request = { method: 'POST', path, body: rejection, changes: 'each time', paymentId: id } as const;
+    return askPayment(this.#send, request, options);
   }
 }
 

@@ -65,7 +65,7 @@ async function readPage(send: Send, params: ListParams, options: RequestOptions)
 async function complete(
   send: Send,
   page: PaymentPage,
-  { status, final }: ListParams,
+  { status, final, held }: ListParams,
   { onUnreadable, onIncomplete, ...options }: PaymentListOptions,
 ): Promise<readonly PaymentSummary[]> {
   if (page.unreadable.length === 0) return page.data;
@@ -81,7 +81,10 @@ async function complete(
     }
   }
   const fitting = late.filter(
-    (payment) => (status ?? payment.status) === payment.status && (final ?? payment.final) === payment.final,
+    (payment) =>
+      (status ?? payment.status) === payment.status &&
+      (final ?? payment.final) === payment.final &&
+      (held === undefined || payment.held?.for.includes(held)),
   );
   return [...page.data, ...fitting].sort(newestFirst);
 }

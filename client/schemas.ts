@@ -591,12 +591,12 @@ export interface UnreadablePayment {
   readonly temporalUrl?: string;
 }
 
-export interface ApprovalRequest {
+export interface ApprovalParams {
   /** `held.digest` of the payment */
   readonly digest: string;
 }
 
-export interface RejectionRequest {
+export interface RejectionParams {
   /** Kept with the payment, and shown to its merchant */
   readonly why: string;
 }

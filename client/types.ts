@@ -1,5 +1,6 @@
 import type {
   Force,
+  Hold,
   MatchParams,
   Notification,
   Open,
@@ -31,6 +32,9 @@ export type Medium = Known<Payment['medium']>;
 
 export type PhoneMedium = Exclude<Medium, 'platform'>;
 
+/** What a payout waits for before it is sent: another person's approval, or its date. */
+export type HeldFor = Known<Hold['for'][number]>;
+
 /** Reason why a final payment is not SUCCESSFUL. */
 export type FailureCode = Known<Payment['failureCode']>;
 
@@ -59,6 +63,8 @@ export interface ListParams {
   readonly status?: PaymentStatus;
   /** Selects by whether the outcome is certain. `false`: all that is still open, a link's FAILED included. */
   readonly final?: boolean;
+  /** Payouts that were not sent yet, and wait for this: those that wait for both are in both lists. */
+  readonly held?: HeldFor;
   readonly kind?: PaymentKind;
   readonly externalId?: string;
   readonly userId?: string;

@@ -11,6 +11,7 @@ import ts from 'typescript';
 
 /** The client's names for schemas, where they differ from the API's. */
 const NAMES = {
+  ApprovalRequest: 'ApprovalParams',
   CollectionRequest: 'CollectionParams',
   Delivery: 'NotificationDelivery',
   DirectCollectionRequest: 'DirectParams',
@@ -19,6 +20,7 @@ const NAMES = {
   MatchRequest: 'MatchParams',
   PayoutRequest: 'PayoutParams',
   Problem: 'ProblemDocument',
+  RejectionRequest: 'RejectionParams',
   ResendOrFailRequest: 'ResendOrFailParams',
   UnacknowledgedNotificationList: 'UnacknowledgedPage',
 };

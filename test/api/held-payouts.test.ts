@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { ConflictError, PermissionError, Sanaga } from '../../client/index.js';
 import { type ApiUnderTest, merchantsWith, terms } from '../support/api-under-test.js';
+import { documentedFetch } from '../support/documented.js';
 import { eventually } from '../support/eventually.js';
 import { recordingMerchant, useStack } from '../support/payment-stack.js';
 
@@ -132,6 +134,31 @@ describe('a payout that asks for approval, and has a date', () => {
     const { body } = await order({ sendAt: ahead(DAY) });
     const { status, body: cancelled } = await call(`/v1/payouts/${body.id}/cancel`, CLERK);
     expect([status, cancelled.failureCode, cancelled.held]).toEqual([200, 'withdrawn', undefined]);
+  });
+});
+
+describe('the client', () => {
+  const as = (apiKey: string) => new Sanaga({ apiKey, baseUrl: api.url, fetch: documentedFetch });
+
+  it('orders what waits, finds it, approves it with its digest, and rejects it', async () => {
+    const clerk = as(CLERK);
+    const params = { amount: 900, phone: '677000000', approval: true, sendAt: ahead(DAY) } as const;
+    const { id, held } = await clerk.payouts.create(params, { idempotencyKey: 'wages-11' });
+    const { payouts, payments } = as('secret-of-bob');
+    const digest = held?.digest ?? '';
+    const own = await as('another-secret-of-ann')
+      .payouts.approve(id, { digest })
+      .catch((error: unknown) => error);
+    expect(own).toBeInstanceOf(PermissionError);
+    expect(own).toMatchObject({ code: 'same_person', payment: { id } });
+    const other = await payouts.approve(id, { digest: '0'.repeat(64) }).catch((error: unknown) => error);
+    expect(other).toBeInstanceOf(ConflictError);
+    await untilListed('approval', id, true);
+    const waiting: string[] = [];
+    for await (const payment of payments.list({ held: 'approval', limit: 2 })) waiting.push(payment.id);
+    expect(waiting).toContain(id);
+    expect((await payouts.approve(id, { digest })).held).toMatchObject({ for: ['date'], approvals: [{ by: 'bob' }] });
+    expect(await payouts.reject(id, { why: 'ordered twice' })).toMatchObject({ failureCode: 'not_approved' });
   });
 });
 

@@ -255,6 +255,14 @@ describe('an outcome that nobody knows', () => {
     expect(error).toBeInstanceOf(OutcomeUnknownError);
     expect(server.seen).toHaveLength(1);
   });
+
+  it.each(['approve', 'reject'] as const)('is never guessed at for a payout to %s: it is sent once', async (call) => {
+    const server = await serve('reset', [200, payment]);
+    const { payouts } = clientOf(server);
+    const sent = call === 'approve' ? payouts.approve('pay_1', { digest: 'd' }) : payouts.reject('pay_1', { why: 'w' });
+    expect(await errorOf(sent)).toMatchObject({ name: 'OutcomeUnknownError', paymentId: 'pay_1' });
+    expect(server.seen.map(({ path }) => path)).toEqual([`/v1/payouts/pay_1/${call}`]);
+  });
 });
 
 describe('a refusal', () => {

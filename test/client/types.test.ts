@@ -34,6 +34,7 @@ describe("the client's types", () => {
     const all: Required<client.ListParams> = {
       status: 'REVIEW',
       final: false,
+      held: 'approval',
       kind: 'payout',
       externalId: 'order-1',
       userId: 'ann',

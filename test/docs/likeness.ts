@@ -7,6 +7,7 @@ const VARYING: readonly [pattern: RegExp, kind: string][] = [
   [/^pay_[0-9a-f]{32}$/, 'id of a payout'],
   [/^(evt_(?:col|pay)_)[0-9a-f]{32}(_\w+)$/, 'id of a notification: $1…$2'],
   [/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'UUID'],
+  [/^[0-9a-f]{64}$/, 'digest'],
   [/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, 'time'],
   [/^http:\/\/127\.0\.0\.1:\d+\/pay\/\w{32}$/, 'link'],
   [/^[A-Za-z0-9]{16}$/, 'transaction'],
