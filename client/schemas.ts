@@ -564,6 +564,8 @@ export interface PaymentSummary {
   >;
   /** Your own identifier, as you sent it */
   readonly externalId?: string;
+  /** The collection that the payout refunds */
+  readonly refundOf?: string;
   /** Your own identifier of the customer, as you sent it */
   readonly userId?: string;
   /** Your own data, as you sent it */

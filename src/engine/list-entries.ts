@@ -48,14 +48,14 @@ export function toEntry(record: PaymentRecord): Entry {
 
 function summarise(
   id: PaymentId,
-  { kind, status, final, amount, amountPaid, transId, externalId, userId, createdAt }: IndexedFields,
+  { kind, status, final, amount, amountPaid, transId, externalId, userId, refundOf, createdAt }: IndexedFields,
   {
     method,
     metadata = {},
   }: { readonly method?: Payment['method']; readonly metadata?: Payment['metadata'] | undefined },
 ): PaymentSummary {
   const order = { id, object: 'payment', kind, method, status, final, amount, amountPaid, currency: CURRENCY } as const;
-  return { ...order, transId, externalId, userId, metadata, createdAt: isoTime(createdAt) };
+  return { ...order, transId, externalId, userId, refundOf, metadata, createdAt: isoTime(createdAt) };
 }
 
 /**

@@ -200,7 +200,7 @@ export async function waitUntilFinal(
   found: PaymentInTemporal,
   waitMs: number,
   hangUp: AbortSignal,
-): Promise<PaymentResult> {
+): Promise<ReadPayment> {
   const outcome = await context.shutdown.reads.within(
     waitMs,
     (signal) => awaitOutcome(context, found, waitMs, signal),
@@ -210,7 +210,7 @@ export async function waitUntilFinal(
 }
 
 /** A read that may be repeated: a query that comes just as its workflow ends can be lost. */
-async function undefinedWhenUnavailable(look: Promise<PaymentResult>): Promise<PaymentResult | undefined> {
+async function undefinedWhenUnavailable(look: Promise<ReadPayment>): Promise<ReadPayment | undefined> {
   return await look.catch((error: unknown) => {
     if (error instanceof Unavailable) return undefined;
     throw error;
@@ -222,7 +222,7 @@ async function awaitOutcome(
   found: PaymentInTemporal,
   limitMs: number,
   signal: AbortSignal,
-): Promise<PaymentResult | undefined> {
+): Promise<ReadPayment | undefined> {
   while (!signal.aborted) {
     try {
       const answer = await waitForAnswer(context.client, signal, limitMs, () =>

@@ -14,7 +14,6 @@ import {
   sumOf,
 } from '../payments/machine/refunds.js';
 import { refundOf } from '../payments/words/order.js';
-import type { Payment } from '../payments/words/payment.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
 import { isFinalPayment, type PaymentState, statusOf } from '../payments/words/payment-state.js';
 import { DAY_MS } from '../payments/words/time.js';
@@ -30,7 +29,7 @@ import {
 } from '../workflows/messages.js';
 import { isEngineError, RecordsUnavailable, Unavailable } from './errors.js';
 import { type FoundPayment, findPayment, type ReadContext } from './find-payment.js';
-import { type ReadPayment, viewPayment } from './read-payment.js';
+import { type PaymentContent, type ReadPayment, viewPayment } from './read-payment.js';
 import { askRecords } from './recorded-payments.js';
 import { callTemporal, queryTemporal, waitForAnswer, wasOvertaken } from './temporal-calls.js';
 import type { UpdateContext } from './update-payment.js';
@@ -173,12 +172,12 @@ const SUMS_LIMIT_MS = 2_000;
 export async function knownSums(
   context: ReadContext,
   found: FoundPayment,
-  { id, kind, status }: Payment,
+  { payment: { kind, status }, state }: PaymentContent,
 ): Promise<Omit<RefundSums, 'collected'> | undefined> {
   if (kind !== 'collection' || (status !== 'SUCCESSFUL' && status !== 'REVIEW')) return undefined;
   const read = async () => {
-    const [latest, refunds] = await Promise.all([findPayment(context, id), readRefunds(context, found)]);
-    const { collected, ...sums } = sumUpRefunds((await viewPayment(context, latest ?? found)).state, refunds);
+    const refunds = await readRefunds(context, found);
+    const { collected, ...sums } = sumUpRefunds(state, refunds);
     const isShown = status === 'SUCCESSFUL' ? collected !== undefined : refunds.counted.length > 0;
     return isShown ? sums : undefined;
   };

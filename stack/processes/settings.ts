@@ -45,7 +45,7 @@ export function stackSettings(ports: StackPorts, secrets: Secrets): Record<strin
   return {
     HOST,
     PORT: String(ports.api),
-    API_KEYS: `${KEY_OWNER}:${secrets.apiKey}:collections+payouts+read+balance+review`,
+    API_KEYS: `${KEY_OWNER}:${secrets.apiKey}:collections+payouts+refunds+read+balance+review`,
     WEBHOOK_TOKEN: secrets.webhookToken,
     ...(ports.desk !== undefined && {
       DESK_PORT: String(ports.desk),

@@ -240,6 +240,71 @@ describe('a payout that Temporal has forgotten', () => {
   });
 });
 
+describe('the refunds of a collection that Temporal has forgotten', () => {
+  const merchants = merchantsWith([{ name: 'shop', secret: KEYS.shop, scopes: ['collections', 'read', 'refunds'] }]);
+  let collection: string;
+  let made: string;
+  const refund = (on: ApiUnderTest, amount: number, key: string = randomUUID()) =>
+    post(`/v1/collections/${collection}/refunds`, { amount, reason: 'returned' }, key, on);
+
+  beforeAll(async () => {
+    const own = await stack.startMore({ records, merchants });
+    const paid = await stack.begun('/v1/collections', { method: 'direct', amount: 1_000, phone: '677000000' });
+    collection = paid.id;
+    await stack.hint(paid);
+    await untilRecorded(collection);
+    const { body } = await refund(own, 600);
+    made = body.id;
+    await eventually(
+      () => ask(`/v1/payments/${made}`),
+      (read) => read.body.transId !== undefined,
+    );
+    await stack.hint((await ask(`/v1/payments/${made}`)).body);
+    await forget(made);
+    await forget(collection);
+    const handle = stack.api.client.workflow.getHandle(`refunds-of-${collection}`);
+    await handle.terminate();
+    await stack.api.client.workflowService.deleteWorkflowExecution({
+      namespace: 'default',
+      workflowExecution: { workflowId: `refunds-of-${collection}` },
+    });
+    const isThere = () =>
+      handle.describe().then(
+        () => true,
+        () => false,
+      );
+    await eventually(isThere, (there) => !there);
+  });
+
+  it('are known from the records, and so is what is left', async () => {
+    const own = await stack.startMore({ records, merchants });
+    const { body } = await own.ask('GET', `/v1/collections/${collection}/refunds`, { key: KEYS.shop });
+    expect(body).toMatchObject({ collected: 1_000, refunded: 600, refunding: 0, refundable: 400 });
+    expect(body.data).toMatchObject([{ id: made, refundOf: collection, status: 'SUCCESSFUL' }]);
+    expect((await ask(`/v1/payments/${collection}`)).body).toMatchObject({ refunded: 600, refundable: 400 });
+    expect((await refund(own, 401)).body.code).toBe('more_than_refundable');
+    expect([201, 202]).toContain((await refund(own, 400)).status);
+  });
+
+  it('are not guessed while the records are away: nothing is sent, and nothing shown', async () => {
+    const paid = await stack.begun('/v1/collections', { method: 'direct', amount: 1_000, phone: '677000000' });
+    await stack.hint(paid);
+    await stack.api.client.workflow.getHandle(paid.id).result();
+    const away = await stack.startMore({ records: open(await freePort()), merchants });
+    const sent = stack.sandbox.ledger.all().length;
+    const body = { reason: 'returned' };
+    const refused = await post(`/v1/collections/${paid.id}/refunds`, body, randomUUID(), away);
+    expect([refused.status, refused.body.code]).toEqual([503, 'records_unavailable']);
+    expect(refused.body.detail).toContain('Nothing was sent');
+    const list = await away.ask('GET', `/v1/collections/${paid.id}/refunds`, { key: KEYS.shop });
+    expect([list.status, list.body.code]).toEqual([503, 'records_unavailable']);
+    const shown = (await away.ask('GET', `/v1/payments/${paid.id}`, { key: KEYS.shop })).body;
+    expect(shown.status).toBe('SUCCESSFUL');
+    expect(shown).not.toHaveProperty('refundable');
+    expect(stack.sandbox.ledger.all()).toHaveLength(sent);
+  });
+});
+
 describe('a payment whose workflow was terminated', () => {
   it('is REVIEW in the records, too, and its timeline says so', async () => {
     const { id } = await stack.begun('/v1/collections', link, randomUUID());

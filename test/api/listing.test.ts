@@ -208,9 +208,9 @@ describe('a list of payments', () => {
 
     it('has it as CSV, too', async () => {
       const { text } = await list(`?userId=${user}`, KEYS.shop, { accept: 'text/csv' });
-      expect(text.split('\r\n')).toContain(`${unreadable}${','.repeat(18)}`);
+      expect(text.split('\r\n')).toContain(`${unreadable}${','.repeat(19)}`);
       const all = await list(`?userId=${user}`, KEYS.operator, { accept: 'text/csv' });
-      expect(all.text.split('\r\n')).toContain(`${unreadable}${','.repeat(19)}shop`);
+      expect(all.text.split('\r\n')).toContain(`${unreadable}${','.repeat(20)}shop`);
     });
   });
 
@@ -226,8 +226,8 @@ describe('a list of payments', () => {
     const { createdAt } = json.data[0];
     expect(text).toBe(
       'id,kind,method,status,final,amount,amountPaid,currency,revenue,fee,medium,transId,failureCode,reason,' +
-        'externalId,userId,createdAt,updatedAt,metadata\r\n' +
-        `${id},collection,link,CREATED,false,12500,,XAF,,,,${transId},,,order-9,as-csv,${createdAt},,` +
+        'externalId,userId,refundOf,createdAt,updatedAt,metadata\r\n' +
+        `${id},collection,link,CREATED,false,12500,,XAF,,,,${transId},,,order-9,as-csv,,${createdAt},,` +
         '"{""cart"":""a \\""b\\"", c""}"\r\n',
     );
     // Reading an answer as text takes the byte order mark away, without which Excel takes UTF-8 for another encoding.

@@ -103,6 +103,11 @@ describe('a refund', () => {
       refundReason: reason,
     });
     expect(stack.transactionsOf(answer.body.id)).toMatchObject([{ amount: 600 }]);
+    const listed = await eventually(
+      () => api.ask('GET', '/v1/payments?kind=payout&limit=1', { key: 'shop-secret' }),
+      ({ body }) => body.data[0]?.id === answer.body.id,
+    );
+    expect(listed.body.data[0].refundOf).toBe(collection.id);
     expect(await read(collection.id)).toMatchObject({ refunded: 0, refunding: 600, refundable: 400 });
 
     await settled(answer);

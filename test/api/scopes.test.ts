@@ -10,6 +10,8 @@ const WITHOUT_READING = {
   'post /v1/payouts': 'the same',
   'post /v1/collections/:id/expire': 'the collection that it ends, to a key that makes collections',
   'post /v1/payouts/:id/cancel': 'the payout that it withdraws, to a key that makes payouts',
+  'post /v1/collections/:id/refunds': 'the refund that it makes, to a key that refunds',
+  'get /v1/collections/:id/refunds': 'the refunds of a collection, to a key that refunds',
   'get /v1/balance': 'a balance, to a key with a scope of its own, and to operators',
   'get /v1/key': "the key's own name and scopes",
 };
@@ -39,6 +41,7 @@ describe('a key without the scope read', () => {
 /** All that the key of somebody who only approves opens. */
 const APPROVING = [
   'get /v1/balance',
+  'get /v1/collections/:id/refunds',
   'get /v1/key',
   'get /v1/payments',
   'get /v1/payments/:id',

@@ -327,7 +327,11 @@ class Reader {
     if (comment.includes('the payment in REVIEW')) return (await reviewOf(place)).id;
     if (comment.includes("the payment's id")) return (await paid()).id;
     const prefix = /=(\w+_)…/.exec(whole)?.[1] ?? '';
-    const answers = this.#printed.filter((one) => !comment.includes('of the link') || one.includes('"link":'));
+    const answers = this.#printed.filter(
+      (one) =>
+        (!comment.includes('of the link') || one.includes('"link":')) &&
+        (!comment.includes('of the direct collection') || one.includes('"method":"direct"')),
+    );
     const ids = answers.join('\n').match(new RegExp(`\\b${prefix}[0-9a-f]{32}\\b`, 'g'));
     const id = ids?.at(-1);
     if (id === undefined) throw new Error(`${name}: no answer on this page has such an id`);

@@ -376,8 +376,8 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<number, unknown>>>> = {
 /** The first lines of answers in CSV. */
 const CSV: Readonly<Record<string, string>> = {
   listPayments: [
-    'id,kind,method,status,final,amount,amountPaid,currency,revenue,fee,medium,transId,failureCode,reason,externalId,userId,createdAt,updatedAt,metadata',
-    `${examplePayment.id},collection,link,SUCCESSFUL,true,5000,5000,XAF,4900,100,${medium},${examplePayment.transId},,,${examplePayment.externalId},,${examplePayment.createdAt},${updatedAt},{}`,
+    'id,kind,method,status,final,amount,amountPaid,currency,revenue,fee,medium,transId,failureCode,reason,externalId,userId,refundOf,createdAt,updatedAt,metadata',
+    `${examplePayment.id},collection,link,SUCCESSFUL,true,5000,5000,XAF,4900,100,${medium},${examplePayment.transId},,,${examplePayment.externalId},,,${examplePayment.createdAt},${updatedAt},{}`,
   ].join('\r\n'),
   getStatement: [
     'record,date,service,id,status,amount,amountPaid,revenue,fee,currency,transId,financialTransId,medium,externalId,providerStatus,providerAmount,at,note',

@@ -19,6 +19,7 @@ export const CSV_COLUMNS = [
   'reason',
   'externalId',
   'userId',
+  'refundOf',
   'createdAt',
   'updatedAt',
   'metadata',

@@ -36,13 +36,13 @@ export const getPayment = authenticatedRoute({
   async handle(request, context) {
     const found = await ownPayment(context, request);
     const { wait } = request.query;
-    const { payment } =
+    const read =
       found.running && wait > 0
         ? await context.requestLimits.whileWaiting(request.caller.key, () =>
             waitUntilFinal(context, found, wait * 1_000, request.hangUp),
           )
         : await viewPayment(context, found);
-    const shown = { ...payment, ...(await knownSums(context, found, payment)) };
+    const shown = { ...read.payment, ...(await knownSums(context, found, read)) };
     return { status: 200, json: viewerOf(context, request.caller, found.merchant)(shown) };
   },
 });

@@ -100,7 +100,7 @@ export const listRefunds = authenticatedRoute({
   summary: 'The refunds of a collection, and what can still be refunded',
   operationId: 'listRefunds',
   tag: 'Collections',
-  scopes: ['refunds', 'read', 'review'],
+  scopes: ['refunds', 'read', 'review', 'approve'],
   responses: { 200: { description: 'The refunds, oldest first.', schema: refundsSchema } },
   problems: ['records_unavailable', 'record_unreadable'],
   async handle(request, context) {

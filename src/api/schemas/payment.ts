@@ -166,6 +166,7 @@ const summarySchema = schemaOf<SummaryResource>()({
   reason: recorded(summaryFields.reason),
   failureCode: recorded(summaryFields.failureCode),
   externalId: summaryFields.externalId,
+  refundOf: summaryFields.refundOf,
   userId: summaryFields.userId,
   metadata: summaryFields.metadata,
   createdAt: summaryFields.createdAt,

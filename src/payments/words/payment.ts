@@ -189,6 +189,7 @@ type IndexedSummary = Pick<
   | 'transId'
   | 'externalId'
   | 'userId'
+  | 'refundOf'
   | 'metadata'
   | 'createdAt'
 >;

@@ -34,6 +34,10 @@ describe('the current details of a payment', () => {
     ]);
   });
 
+  it('of a refund name the collection', () => {
+    expect(lines(paid({ ...payoutOrder, refundOf: directOrder.id }))).toContain('- Refunds: `col_2`');
+  });
+
   it('of a review say first what is to be done, why, and from when on', () => {
     expect(lines(absent(payoutOrder, { resolveAfterMs: HOUR }))).toEqual([
       '**REVIEW**',

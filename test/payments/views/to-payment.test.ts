@@ -32,6 +32,13 @@ describe('the payment that a merchant sees', () => {
     });
   });
 
+  it('has what a refund pays back, and the last digits of the number that a link’s refunds go to', () => {
+    const refund = paid({ ...payoutOrder, refundOf: directOrder.id, refundReason: 'returned' });
+    expect(toPayment(refund.payment)).toMatchObject({ refundOf: 'col_2', refundReason: 'returned' });
+    expect(refund.notified).toEqual(['payment.refunded']);
+    expect(toPayment(opened({ ...linkOrder, refundTo: '677000205' }).payment).refundTo).toBe('•••• 205');
+  });
+
   it('has a link, and when it ends', () => {
     expect(toPayment(taken(linkOrder).payment)).toMatchObject({
       method: 'link',
