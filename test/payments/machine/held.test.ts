@@ -5,7 +5,7 @@ import { describePayment } from '../../../src/payments/views/describe-payment.js
 import { summaryOf } from '../../../src/payments/views/timeline-words.js';
 import { toPayment } from '../../../src/payments/views/to-payment.js';
 import type { PaymentTerms, PayoutOrder } from '../../../src/payments/words/order.js';
-import { DAY, HOUR, MINUTE, payoutOrder, START, transactionOf } from '../../support/orders.js';
+import { DAY, directOrder, HOUR, MINUTE, payoutOrder, START, transactionOf } from '../../support/orders.js';
 import { NOT_SENT, opened, paid, type Scenario, SILENT, UNAUTHORIZED, UNKNOWN } from '../../support/scenario.js';
 
 const ordered: PayoutOrder = { ...payoutOrder, name: 'Ngono Marie', orderedBy: 'ann' };
@@ -82,6 +82,7 @@ describe('an approval', () => {
     ['amount', { amount: 50_000 }],
     ['phone', { phone: '670000009' }],
     ['name', { name: 'Ngono Marc' }],
+    ['refunded collection', { refundOf: directOrder.id }],
     ['medium', { medium: 'orange money' as const }],
     ['e-mail address', { email: 'other@example.com' }],
   ])('of another %s is refused', (_, more) => {

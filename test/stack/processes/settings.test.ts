@@ -46,12 +46,12 @@ describe("a stack's settings", () => {
     expect(SANDBOX_WEBHOOK_URL).toBe(`http://127.0.0.1:3100/webhooks/provider/${WEBHOOK_TOKEN}`);
   });
 
-  it('give the key every scope', () => {
+  it('give the key the scopes of a merchant and of an operator', () => {
     expect(readConfig('api', env).API_KEYS).toEqual([
       {
         name: 'merchant',
         sha256: sha256Of(secrets.apiKey),
-        scopes: ['collections', 'payouts', 'read', 'balance', 'review'],
+        scopes: ['collections', 'payouts', 'refunds', 'read', 'balance', 'review'],
       },
     ]);
   });
