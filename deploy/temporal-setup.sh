@@ -52,6 +52,7 @@ PaymentStatus Keyword
 PaymentFinal Bool
 NotificationGivenUp Bool
 HeldFor KeywordList
+SendAt Datetime
 ReleasedAt Datetime
 PaymentKind Keyword
 ExternalId Keyword

@@ -179,7 +179,7 @@ export const PROBLEMS = {
     status: 422,
     title: "The payouts of the day have reached the merchant's limit",
     cause: 'the payout would exceed what the merchant may pay out in a day',
-    cure: 'nothing was made: send a smaller payout, or wait until the time in `detail`',
+    cure: 'nothing was made: send a smaller payout, wait until the time in `detail`, or date it to another day',
     example: 'Payouts of a day may amount to 2,000,000 XAF at most. The next day begins at 2026-11-21T23:00:00.000Z.',
   },
   more_than_refundable: {

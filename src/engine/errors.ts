@@ -1,6 +1,6 @@
 import { xaf } from '../payments/words/limits.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
-import { isoTime } from '../payments/words/time.js';
+import { dayOf, endOfDay, isoTime } from '../payments/words/time.js';
 
 /*
  * The engine's errors, one for each thing that can be in a caller's way. They know neither HTTP nor who asks: each
@@ -131,12 +131,14 @@ export class DailyLimitReached extends ExpectedError {
   /**
    * @param max in XAF
    * @param total the day's payouts so far, in XAF, if they were counted
-   * @param nextDay when it begins, in ms since the epoch
+   * @param at a time of the day, in ms since the epoch
+   * @param isDated the payout has that day as its date
    */
-  constructor(max: number, total: number | undefined, nextDay: number) {
-    const soFar = total === undefined ? '' : ` Payouts of ${xaf(total)} have been ordered today.`;
-    const again = isoTime(nextDay);
-    super(`Payouts of a day may amount to ${xaf(max)} at most.${soFar} The next day begins at ${again}.`);
+  constructor(max: number, total: number | undefined, at: number, isDated: boolean) {
+    const when = isDated ? `for ${dayOf(at)}` : 'today';
+    const soFar = total === undefined ? '' : ` Payouts of ${xaf(total)} have been ordered ${when}.`;
+    const next = isDated ? 'Date this one to another day: the next' : 'The next day';
+    super(`Payouts of a day may amount to ${xaf(max)} at most.${soFar} ${next} begins at ${isoTime(endOfDay(at))}.`);
   }
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
 import { type CountedPayout, countedAt } from '../payments/machine/counted-payouts.js';
-import type { PaymentOrder } from '../payments/words/order.js';
+import { type PaymentOrder, sendAtOf } from '../payments/words/order.js';
 import { dayOf, endOfDay, HOUR_MS } from '../payments/words/time.js';
 import type { MerchantLimits } from '../settings/merchants.js';
 import {
@@ -57,7 +57,7 @@ export async function refuseBeyondLimits(
   if (count?.isAccepted) return;
   // The same request may have been counted on the day before, just before midnight.
   if ((await findPayment(context, id, UNCHECKED)) !== undefined) return;
-  throw new DailyLimitReached(maxPerDay, count?.total, endOfDay(at));
+  throw new DailyLimitReached(maxPerDay, count?.total, at, sendAtOf(order) !== undefined);
 }
 
 /** The result of counting a payout, with the day's sum so far, in XAF. */

@@ -4,7 +4,7 @@ import { hasGivenUp } from '../payments/machine/notification.js';
 import { linesOf, markdown } from '../payments/views/describe-payment.js';
 import { amountPaidOf } from '../payments/views/to-payment.js';
 import { xaf } from '../payments/words/limits.js';
-import { type PaymentOrder, refundOf, serviceOf } from '../payments/words/order.js';
+import { type PaymentOrder, refundOf, sendAtOf, serviceOf } from '../payments/words/order.js';
 import { isFinalPayment, type PaymentState, statusOf, transIdOf } from '../payments/words/payment-state.js';
 import type { PaymentMemo } from '../records/read-run.js';
 import { paymentSearchAttributes as attributes, toTransIdKeyword } from '../temporal/search-attributes.js';
@@ -82,6 +82,7 @@ function searchAttributes(
 ): TypedSearchAttributes {
   const { amount, externalId, userId } = order;
   const refunded = refundOf(order);
+  const sendAt = sendAtOf(order);
   const transId = payment && transIdOf(payment);
   const amountPaid = payment && amountPaidOf(payment);
   const releasedAt = payment?.release?.at;
@@ -96,6 +97,7 @@ function searchAttributes(
     { key: attributes.amount, value: amount },
     ...(amountPaid === undefined ? [] : [{ key: attributes.amountPaid, value: amountPaid }]),
     { key: attributes.createdAt, value: createdAt },
+    ...(sendAt === undefined ? [] : [{ key: attributes.sendAt, value: new Date(sendAt) }]),
     ...(externalId === undefined ? [] : [{ key: attributes.externalId, value: externalId }]),
     ...(userId === undefined ? [] : [{ key: attributes.userId, value: userId }]),
     ...(refunded === undefined ? [] : [{ key: attributes.refundOf, value: refunded }]),

@@ -107,11 +107,18 @@ export function releasedBetween(from: number, to: number): string {
   return `${PAYMENTS} AND ${name} >= "${isoTime(from)}" AND ${name} < "${isoTime(to)}"`;
 }
 
-/** Asks for runs of payouts that a merchant ordered on a day, but for those that were opened again. */
+/**
+ * Asks for runs of a merchant's payouts that count on a day, but for those that were opened again: ordered on it, and
+ * not dated to a later one, or dated to it.
+ */
 export function payoutsOfDay(merchant: string, day: string): string {
   const begin = startOf(day);
-  const { merchant: owner, createdAt } = attributes;
-  return `WorkflowType = "payOut" AND ${owner.name} = "${merchant}" AND ${createdAt.name} >= ${begin} AND ${createdAt.name} < ${endOfDay(begin)}`;
+  const end = endOfDay(begin);
+  const { merchant: owner, createdAt, sendAt } = attributes;
+  const [from, to] = [`"${isoTime(begin)}"`, `"${isoTime(end)}"`];
+  const isOrdered = `${createdAt.name} >= ${begin} AND ${createdAt.name} < ${end} AND (${sendAt.name} IS NULL OR ${sendAt.name} < ${to})`;
+  const isDated = `${sendAt.name} >= ${from} AND ${sendAt.name} < ${to}`;
+  return `WorkflowType = "payOut" AND ${owner.name} = "${merchant}" AND ((${isOrdered}) OR (${isDated}))`;
 }
 
 /**

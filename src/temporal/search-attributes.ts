@@ -16,6 +16,8 @@ export const paymentSearchAttributes = {
   givenUp: defineSearchAttributeKey('NotificationGivenUp', SearchAttributeType.BOOL),
   /** What a held payout waits for: `approval`, `date` or both. Absent unless it is held. */
   heldFor: defineSearchAttributeKey('HeldFor', SearchAttributeType.KEYWORD_LIST),
+  /** The date of a payout that has one: it counts on that day. */
+  sendAt: defineSearchAttributeKey('SendAt', SearchAttributeType.DATETIME),
   /** When a held payout was released, to be sent: the day that it belongs to from then on. Absent until then. */
   releasedAt: defineSearchAttributeKey('ReleasedAt', SearchAttributeType.DATETIME),
   kind: defineSearchAttributeKey('PaymentKind', SearchAttributeType.KEYWORD),

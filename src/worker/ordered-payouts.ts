@@ -5,9 +5,9 @@ import { payoutsOfDay } from '../records/index-queries.js';
 import { listRuns } from '../records/list-runs.js';
 
 /**
- * Activity: lists the payouts that Temporal's index has of a merchant's day. A day's count begins with them, in case
- * somebody deleted the workflow that had counted them. It fails while the index can't be read: a limit that began with
- * nothing would be none.
+ * Activity: lists the payouts that Temporal's index has of a merchant's day: ordered on it, or dated to it before. A
+ * day's count begins with them, in case somebody deleted the workflow that had counted them. It fails while the index
+ * can't be read: a limit that began with nothing would be none.
  */
 export async function orderedPayouts(merchant: string, day: string): Promise<CountedPayouts> {
   const found = new Map<PaymentId, CountedPayout>();

@@ -39,7 +39,20 @@ const answers: readonly (readonly [engine.EngineError, number, string, RegExp, o
     /^amount must be at most/,
     { errors: [{ field: 'amount', message: 'must be at most 1,000 XAF' }] },
   ],
-  [new engine.DailyLimitReached(500, 400, 0), 422, 'daily_limit_reached', /400 XAF have been ordered today/, {}],
+  [
+    new engine.DailyLimitReached(500, 400, 0, false),
+    422,
+    'daily_limit_reached',
+    /400 XAF have been ordered today\. The next day begins at 1970-01-01T23:00:00\.000Z\.$/,
+    {},
+  ],
+  [
+    new engine.DailyLimitReached(500, 400, Date.UTC(2026, 10, 26, 23), true),
+    422,
+    'daily_limit_reached',
+    /400 XAF have been ordered for 2026-11-27\. Date this one to another day: the next begins at 2026-11-27T23:00/,
+    {},
+  ],
   [new engine.PaymentTooLarge('memo exceeds limit', cause), 413, 'body_too_large', /\(memo exceeds limit\)/, {}],
 ];
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { dayOf } from '../../src/payments/words/time.js';
+import type { Client } from '@temporalio/client';
+import { dayOf, HOUR_MS } from '../../src/payments/words/time.js';
 import { payoutLimitWorkflowId } from '../../src/workflows/messages.js';
 import { type Answered, KEYS, merchantsWith } from '../support/api-under-test.js';
 import { eventually } from '../support/eventually.js';
@@ -22,7 +23,8 @@ async function apiFor(name: string, limits: Parameters<typeof merchantsWith>[1])
   return {
     api,
     post,
-    payOut: (amount: number, idempotencyKey?: string) => post('/v1/payouts', { ...payout, amount }, idempotencyKey),
+    payOut: (amount: number, idempotencyKey?: string, sendAt?: Date) =>
+      post('/v1/payouts', { ...payout, amount, ...(sendAt && { sendAt: sendAt.toISOString() }) }, idempotencyKey),
     list: () => api.ask('GET', '/v1/payments', { key: secret }),
     change: (changed: Parameters<typeof merchantsWith>[1]) =>
       api.replaceMerchants(merchantsWith([{ name, secret, scopes: ['payouts'] }], changed)),
@@ -31,6 +33,21 @@ async function apiFor(name: string, limits: Parameters<typeof merchantsWith>[1])
 
 /** Reports whether a payment was made; on a busy machine the answer may come before the provider's. */
 const isMade = ({ status }: Answered) => status === 200 || status === 201 || status === 202;
+
+/** Deletes the workflow that counts a merchant's payouts of a day, once the index has these. */
+async function deleteCount(client: Client, merchant: string, at: number, ids: readonly string[]): Promise<void> {
+  await eventually(
+    () => client.workflow.count(`WorkflowId IN (${ids.map((id) => `"${id}"`).join(', ')})`),
+    ({ count }) => count === ids.length,
+  );
+  const workflowId = payoutLimitWorkflowId(merchant, dayOf(at));
+  await client.workflowService.deleteWorkflowExecution({ namespace: 'default', workflowExecution: { workflowId } });
+  await eventually(
+    () => client.workflow.getHandle(workflowId).describe().catch(String),
+    (found) => typeof found === 'string',
+    60_000,
+  );
+}
 
 describe("a merchant's limit of an amount", () => {
   it.each([
@@ -138,25 +155,27 @@ describe("a merchant's limit of the payouts of a day", () => {
     const { client } = stack.api;
     const { payOut } = await apiFor('deleted', { maxPayoutsPerDay: 1_000 });
     const made = await payOut(600, 'order-1');
-    expect(isMade(made)).toBe(true);
-    await eventually(
-      () => client.workflow.count(`WorkflowId = "${made.body.id}"`),
-      ({ count }) => count === 1,
-    );
-    const workflowId = payoutLimitWorkflowId('deleted', dayOf(Date.now()));
-    await client.workflowService.deleteWorkflowExecution({
-      namespace: 'default',
-      workflowExecution: { workflowId },
-    });
-    const describe = () => client.workflow.getHandle(workflowId).describe();
-    await eventually(
-      () => describe().catch(String),
-      (found) => typeof found === 'string',
-      60_000,
-    );
+    // It counts on another day.
+    const later = await payOut(900, 'order-2', new Date(Date.now() + 48 * HOUR_MS));
+    expect([made, later].map(isMade)).toEqual([true, true]);
+    await deleteCount(client, 'deleted', Date.now(), [made.body.id, later.body.id]);
     expect((await payOut(500)).status).toBe(422);
     expect((await payOut(600, 'order-1')).status).toBe(200);
     expect(isMade(await payOut(400))).toBe(true);
+  });
+
+  it('is that of the day that a payout is dated to, also when that is counted anew', async () => {
+    const { payOut } = await apiFor('dated', { maxPayoutsPerDay: 1_000 });
+    const date = new Date(Date.now() + 48 * HOUR_MS);
+    const made = await payOut(600, 'order-1', date);
+    expect([made.status, made.body.held?.for]).toEqual([201, ['date']]);
+    const refused = await payOut(500, 'order-2', date);
+    expect([refused.status, refused.body.code]).toEqual([422, 'daily_limit_reached']);
+    expect(refused.body.detail).toContain(`Payouts of 600 XAF have been ordered for ${dayOf(date.getTime())}.`);
+    expect(isMade(await payOut(1_000))).toBe(true);
+    await deleteCount(stack.api.client, 'dated', date.getTime(), [made.body.id]);
+    expect((await payOut(500, 'order-3', date)).status).toBe(422);
+    expect(isMade(await payOut(400, 'order-4', date))).toBe(true);
   });
 
   it.each(['canceled', 'reset'] as const)('stays when its workflow is %s', async (action) => {

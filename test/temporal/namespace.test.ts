@@ -43,6 +43,7 @@ const allAttributes = [
   ['PaymentFinal', 'Bool'],
   ['NotificationGivenUp', 'Bool'],
   ['HeldFor', 'KeywordList'],
+  ['SendAt', 'Datetime'],
   ['ReleasedAt', 'Datetime'],
   ['PaymentKind', 'Keyword'],
   ['ExternalId', 'Keyword'],
