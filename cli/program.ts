@@ -2,6 +2,7 @@ import tab from '@bomb.sh/tab/commander';
 import { Command, InvalidArgumentError } from 'commander';
 import { VERSION } from '../client/index.js';
 import { visibleLines } from '../src/text/visible-text.js';
+import { addApprovalCommands } from './commands/approvals.js';
 import { addBalanceCommand } from './commands/balance.js';
 import { addCreateCommands } from './commands/create.js';
 import { addDoctorCommand } from './commands/doctor.js';
@@ -42,6 +43,7 @@ export function createProgram(): Command {
   addCreateCommands(program);
   addEndCommands(program);
   addReadCommands(program);
+  addApprovalCommands(program);
   addBalanceCommand(program);
   addNotificationsCommand(program);
   addReviewCommand(program);

@@ -33,6 +33,8 @@ interface CollectOptions extends OrderOptions {
 interface PayoutOptions extends OrderOptions {
   readonly phone?: string;
   readonly medium?: Medium;
+  readonly approval?: true;
+  readonly sendAt?: string;
 }
 
 /** Duration of `--wait` without a value, in seconds. */
@@ -77,11 +79,14 @@ export function addCreateCommands(program: Command): void {
     )
     .argument('<amount>', 'in XAF, such as 5000 or 5,000', readAmount)
     .option('--phone <number>', "the recipient's phone")
-    .option('--medium <medium>', '"mobile money", "orange money", or "platform" with --email');
+    .option('--medium <medium>', '"mobile money", "orange money", or "platform" with --email')
+    .option('--approval', 'another person has to approve it before it is sent')
+    .option('--send-at <time>', 'not before this time: 2026-12-24T08:00:00+01:00');
   withOrderOptions(payout)
     .addHelpText(
       'after',
       help(`  sanaga payout 2500 --phone 677000000 --idempotency-key refund-77
+  sanaga payout 90,000 --phone 677000000 --approval --send-at 2026-12-24T08:00:00+01:00
   sanaga payout 2500 --medium platform --email always.paid@example.com --wait`),
     )
     .action((amount: number, options: PayoutOptions) =>
@@ -140,6 +145,8 @@ async function create(
   if (created.replayed && !json) note('An earlier request with this Idempotency-Key created the payment.');
   if (wait === undefined) {
     show(created);
+    if (created.held?.for.includes('approval') && !json)
+      note(`\nAnother person has to approve it: sanaga approve ${created.id}`);
     return EXIT.ok;
   }
   // The link is needed before the outcome can come.
@@ -172,10 +179,12 @@ function toCollection(amount: number, options: CollectOptions): CollectionParams
 }
 
 function toPayout(amount: number, options: PayoutOptions): PayoutParams {
-  const { phone, medium, name } = options;
+  const { phone, medium, name, approval, sendAt } = options;
   return {
     amount,
     ...common(options),
+    ...(approval && { approval }),
+    ...(sendAt !== undefined && { sendAt }),
     ...(phone !== undefined && { phone }),
     ...(medium !== undefined && { medium }),
     ...(name !== undefined && { name }),

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
+  type HeldFor,
   type ListParams,
   type Payment,
   type PaymentEvent,
@@ -35,6 +36,7 @@ interface GetOptions extends TargetOptions {
 interface ListOptions extends TargetOptions {
   readonly status?: PaymentStatus;
   readonly final?: boolean;
+  readonly held?: HeldFor;
   readonly kind?: PaymentKind;
   readonly externalId?: string;
   readonly userId?: string;
@@ -96,6 +98,9 @@ function addListCommand(program: Command): void {
           .choices(['true', 'false'])
           .preset('true')
           .argParser(readBoolean),
+      )
+      .addOption(
+        new Option('--held <what>', 'payouts that wait for this before they are sent').choices(['approval', 'date']),
       )
       .addOption(new Option('--kind <kind>', 'only these').choices(['collection', 'payout']))
       .option('--external-id <id>', 'with this identifier of yours')
@@ -197,11 +202,12 @@ export const INCOMPLETE =
   "Payments that ended long ago may be missing: Sanaga's records can't be read at the moment. Try again later.";
 
 async function read(sanaga: Sanaga, options: ListOptions, signal: AbortSignal) {
-  const { status, final, kind, externalId, userId, transId, financialTransId } = options;
+  const { status, final, held, kind, externalId, userId, transId, financialTransId } = options;
   const { merchant, since, until, limit } = options;
   const params: ListParams = {
     ...(status !== undefined && { status }),
     ...(final !== undefined && { final }),
+    ...(held !== undefined && { held }),
     ...(kind !== undefined && { kind }),
     ...(externalId !== undefined && { externalId }),
     ...(userId !== undefined && { userId }),

@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import PQueue from 'p-queue';
 import {
@@ -10,6 +9,7 @@ import {
   type ResolveParams,
   type Sanaga,
 } from '../../client/index.js';
+import { ask } from '../ask.js';
 import { amountOf, describePayment, kindOf, note, print, printJson, table, timeOf } from '../output.js';
 import { EXIT, UsageError, untilDone } from '../run.js';
 import { clientFor, paymentId, type TargetOptions, withTarget } from '../target.js';
@@ -161,7 +161,7 @@ Before you decide on one, look at it ("sanaga get <payment>", "sanaga events <pa
   sanaga review resend <payment> --number <review> --why <reason>                           there is none: send it once more`;
 
 /** A payment of the list; `undefined` when it can't be read at the moment. */
-async function readListed(sanaga: Sanaga, id: string, signal: AbortSignal): Promise<Payment | undefined> {
+export async function readListed(sanaga: Sanaga, id: string, signal: AbortSignal): Promise<Payment | undefined> {
   try {
     return await sanaga.payments.retrieve(id, {}, { signal });
   } catch (error) {
@@ -242,19 +242,7 @@ function circumstances({ secondPerson, proposed }: PaymentReview, { transId, for
 
 /** @throws UsageError where nobody can be asked. */
 async function confirmed(question: string, stop: AbortSignal): Promise<boolean> {
-  if (!process.stdin.isTTY) throw new UsageError(`${question}\nConfirm it with --yes: there is no terminal to ask in.`);
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // readline keeps Ctrl-C to itself.
-  terminal.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
-  try {
-    const answer = await terminal.question(`\n${question} [y/N] `, { signal: stop });
-    return /^y(es)?$/i.test(answer.trim());
-  } catch (error) {
-    stop.throwIfAborted();
-    throw error;
-  } finally {
-    terminal.close();
-  }
+  return /^y(es)?$/i.test(await ask(question, 'Confirm it with --yes', stop, '[y/N]'));
 }
 
 /** The API says which objections there are. */

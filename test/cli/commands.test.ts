@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import type { Payment } from '../../client/index.js';
+import type { Hold, Payment } from '../../client/index.js';
 import { CSV_COLUMNS } from '../../src/api/routes/payment-csv.js';
 import { keptSecrets, keptWebhookSecret, settingsToTell } from '../../stack/processes/settings.js';
 import { noteRunning, STATE_FOLDER } from '../../stack/start/state-folder.js';
@@ -35,6 +35,20 @@ const inReview: Payment = {
   status: 'REVIEW',
   reason: 'not found in time',
   review: { number: 2, since: '2026-11-21T08:20:32.843Z', decideFrom: '2026-11-21T09:20:32.843Z' },
+};
+
+const held: Payment = {
+  ...payment,
+  orderedBy: 'ann',
+  phone: '•••• 205',
+  held: {
+    for: ['approval'],
+    since: '2026-11-21T08:20:32.843Z',
+    until: '2026-11-28T08:20:32.843Z',
+    name: 'Ngono Marie',
+    approvals: [],
+    digest: 'd'.repeat(64),
+  },
 };
 
 const serve = (answer: (request: Seen, count: number) => readonly [number, unknown]) =>
@@ -167,6 +181,18 @@ describe('sanaga payout', () => {
     const { code, stdout } = await sanaga(server, ...args);
     expect(JSON.parse(stdout)).toEqual({ ...outcome, idempotencyKey: 'refund-77' });
     expect(code).toBe(expected);
+  });
+
+  it('asks for an approval and a date, and says how the payout is approved', async () => {
+    const server = await serve(() => [201, held]);
+    const at = '2026-12-24T08:00:00+01:00';
+    const args = ['payout', '43000', '--phone', '677000000', '--approval', '--send-at', at];
+    const { code, stdout, stderr } = await sanaga(server, ...args);
+    expect(JSON.parse(server.seen[0]?.body ?? '')).toMatchObject({ amount: 43_000, approval: true, sendAt: at });
+    expect(stdout).toMatch(/orderedBy +ann/);
+    expect(stdout).toMatch(/held\.until +2026-11-28T08:20:32.843Z/);
+    expect(stderr).toContain('Another person has to approve it: sanaga approve pay_1');
+    expect(code).toBe(0);
   });
 
   it('tells the key to repeat it with when nobody knows whether it was created', async () => {
@@ -770,6 +796,95 @@ describe('sanaga review', () => {
     const server = await serve(() => [200, payment]);
     expect((await sanaga(server, ...args, '--yes')).code).toBe(2);
     expect(server.seen).toEqual([]);
+  });
+});
+
+describe('sanaga approvals', () => {
+  const soon: Payment = {
+    ...held,
+    id: 'pay_2',
+    held: { ...(held.held as Hold), until: '2026-11-22T08:20:32.843Z', sendAt: '2026-12-24T07:00:00.000Z' },
+  };
+
+  it('lists what waits, with what ends first at the top, and fails while there is something', async () => {
+    const { held: _held, orderedBy: _by, phone: _phone, ...listed } = held;
+    const server = await serve(({ path }) => {
+      if (path.startsWith('/v1/payments?')) return page(listed, { ...listed, id: 'pay_2' }, { ...listed, id: 'pay_3' });
+      return [200, { pay_1: held, pay_2: soon }[path.slice(-5)] ?? paid];
+    });
+    const { code, stdout, stderr } = await sanaga(server, 'approvals');
+    expect(new URL(server.seen[0]?.path ?? '', server.url).searchParams.get('held')).toBe('approval');
+    expect(stdout.trimEnd().split('\n').slice(1)).toEqual([
+      '2026-11-22 09:20:32  pay_2    43,000 XAF  Ngono Marie, •••• 205  ann         2026-12-24 08:00:00',
+      '2026-11-28 09:20:32  pay_1    43,000 XAF  Ngono Marie, •••• 205  ann         at once',
+    ]);
+    expect(stderr).toContain('sanaga approve <payment>');
+    expect(code).toBe(1);
+    expect(await sanaga(await serve(() => page()), 'approvals')).toMatchObject({
+      code: 0,
+      stderr: 'No payout waits for an approval.\n',
+    });
+  });
+
+  it('names what it cannot read, and is not called complete', async () => {
+    const unreadable = [200, { data: [], unreadable: [{ id: 'pay_1' }] }] as const;
+    const server = await serve(({ path }) =>
+      path.startsWith('/v1/payments?') ? unreadable : problem(500, 'record_unreadable'),
+    );
+    const { code, stderr } = await sanaga(server, 'approvals');
+    expect(stderr).toContain("pay_1 may wait, too, but can't be read at the moment");
+    expect(code).toBe(3);
+  });
+
+  it('approves with the amount repeated, by the digest of what was shown', async () => {
+    const released: Payment = { ...payment, status: 'PENDING', transId: 'T1' };
+    const server = await serve(({ method }) => [200, method === 'GET' ? held : released]);
+    const { code, stdout, stderr } = await sanaga(server, 'approve', 'pay_1', '--amount', '43,000');
+    expect(stderr).toContain('Ngono Marie');
+    expect(stdout).toContain('PENDING');
+    expect(server.seen).toMatchObject([
+      { method: 'GET' },
+      { method: 'POST', path: '/v1/payouts/pay_1/approve', body: JSON.stringify({ digest: 'd'.repeat(64) }) },
+    ]);
+    expect(code).toBe(0);
+  });
+
+  it.each([
+    [
+      'of another amount',
+      ['--amount', '4300'],
+      held,
+      1,
+      'the amount is not 4,300 XAF, and the payout is of 43,000 XAF',
+    ],
+    ['where nobody can repeat it', [], held, 2, 'Give it with --amount'],
+    ['that was released meanwhile', ['--amount', '43000'], paid, 1, "doesn't wait for an approval"],
+  ] as const)('approves nothing %s', async (_, args, shown, expected, words) => {
+    const server = await serve(() => [200, shown]);
+    const { code, stderr } = await sanaga(server, 'approve', 'pay_1', ...args);
+    expect(stderr).toContain(words);
+    expect(server.seen.map(({ method }) => method)).toEqual(['GET']);
+    expect(code).toBe(expected);
+  });
+
+  it('is refused for an own order, and not known while it takes longer', async () => {
+    const approve = ['approve', 'pay_1', '--amount', '43000'];
+    const own = await serve(({ method }) => (method === 'GET' ? [200, held] : problem(403, 'same_person')));
+    expect(await sanaga(own, ...approve)).toMatchObject({ code: 1, stderr: expect.stringContaining('same_person') });
+    const late = await serve(({ method }) => [method === 'GET' ? 200 : 202, held]);
+    expect(await sanaga(late, ...approve)).toMatchObject({ code: 3, stderr: expect.stringContaining('not known yet') });
+  });
+
+  it('rejects, and takes a reason for it', async () => {
+    const server = await serve(() => [200, { ...failed, failureCode: 'not_approved' }]);
+    expect((await sanaga(server, 'reject', 'pay_1', '--why', 'no such invoice')).code).toBe(0);
+    expect(server.seen).toMatchObject([
+      { method: 'POST', path: '/v1/payouts/pay_1/reject', body: JSON.stringify({ why: 'no such invoice' }) },
+    ]);
+    expect((await sanaga(server, 'reject', 'pay_1')).code).toBe(2);
+    expect((await sanaga(server, 'reject', 'col_1', '--why', 'x')).stderr).toContain('only payouts are approved');
+    const open = await serve(() => [200, inReview]);
+    expect((await sanaga(open, 'reject', 'pay_1', '--why', 'x')).code).toBe(3);
   });
 });
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import pty from '@lydell/node-pty';
-import { type ApiUnderTest, KEYS, terms } from '../support/api-under-test.js';
+import { type ApiUnderTest, KEYS, merchantsWith, terms } from '../support/api-under-test.js';
 import { built, machine, runToEnd } from '../support/built.js';
 import { eventually } from '../support/eventually.js';
 import { HASTY_MS, useStack } from '../support/payment-stack.js';
@@ -25,10 +25,8 @@ const asOperator = (...args: readonly string[]) => runToEnd('build/cli/main.js',
 const asShop = (...args: readonly string[]) => runToEnd('build/cli/main.js', args, environment(KEYS.shop));
 
 /** Gives the command a terminal, and answers what it asks there. */
-async function answering(answer: string, ...args: readonly string[]) {
-  const terminal = pty.spawn(process.execPath, [built('build/cli/main.js'), ...args], {
-    env: environment(KEYS.operator),
-  });
+async function answering(answer: string, args: readonly string[], env = environment(KEYS.operator)) {
+  const terminal = pty.spawn(process.execPath, [built('build/cli/main.js'), ...args], { env });
   let shown = '';
   terminal.onData((text) => {
     shown += text;
@@ -74,12 +72,12 @@ describe('sanaga review, with a real payment', () => {
 
   it('asks at a terminal, and decides nothing but for a yes', async () => {
     const id = await reviewed();
-    const no = await answering('\n', ...decision('fail', id));
+    const no = await answering('\n', decision('fail', id));
     expect(no.shown).toContain(`Call ${id} FAILED, so that 700 XAF (payout) counts as not moved?`);
     expect(no.shown).toContain('Nothing was decided.');
     expect([no.code, (await stack.read(id)).body.status]).toEqual([1, 'REVIEW']);
 
-    const yes = await answering('y\n', ...decision('fail', id));
+    const yes = await answering('y\n', decision('fail', id));
     expect(yes.code).toBe(0);
     expect((await stack.read(id)).body).toMatchObject({
       status: 'FAILED',
@@ -116,6 +114,41 @@ describe('sanaga review, with a real payment', () => {
     const { code, stderr } = await asShop(...decision('resend', id, '--yes'));
     expect([code, stderr]).toEqual([1, expect.stringContaining('403 forbidden')]);
     expect(stack.transactionsOf(id)).toEqual([]);
+  });
+});
+
+describe('sanaga approvals, with a real payout', () => {
+  const keys = [
+    { name: 'shop', person: 'ann', secret: 'secret-of-ann', scopes: ['payouts', 'approve'] },
+    { name: 'shop', person: 'bob', secret: 'secret-of-bob', scopes: ['approve'] },
+  ] as const;
+  let approving: ApiUnderTest;
+  beforeAll(async () => {
+    approving = await stack.startMore({ merchants: merchantsWith(keys), answerWithinMs: 20_000 });
+  });
+  const as = (person: string) => ({ ...environment(`secret-of-${person}`), SANAGA_URL: approving.url });
+  const run = (person: string, ...args: readonly string[]) => runToEnd('build/cli/main.js', args, as(person));
+
+  it('lists it, and has another person approve it at a terminal, with the amount repeated', async () => {
+    const args = ['payout', '90,000', '--phone', '677000000', '--name', 'Ngono Marie', '--approval', '--json'];
+    const { id } = JSON.parse((await run('ann', ...args)).stdout);
+    await eventually(
+      () => run('bob', 'approvals'),
+      ({ stdout }) => stdout.includes(id) && stdout.includes('Ngono Marie, •••• 000  ann'),
+    );
+    const own = await run('ann', 'approve', id, '--amount', '90000');
+    expect([own.code, own.stderr]).toEqual([1, expect.stringContaining('403 same_person')]);
+    const wrong = await answering('9,000\n', ['approve', id], as('bob'));
+    expect(wrong.shown).toContain('Repeat the amount to approve it, in XAF:');
+    expect(wrong.shown).toContain('Nothing was approved: the amount is not 9,000 XAF');
+    expect([wrong.code, stack.transactionsOf(id)]).toEqual([1, []]);
+    expect((await answering('90 000\n', ['approve', id], as('bob'))).code).toBe(0);
+    await eventually(
+      async () => stack.transactionsOf(id),
+      ({ length }) => length === 1,
+    );
+    const late = await run('bob', 'reject', id, '--why', 'too late');
+    expect([late.code, late.stderr]).toEqual([1, expect.stringContaining('409 not_held')]);
   });
 });
 
