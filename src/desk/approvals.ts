@@ -74,6 +74,7 @@ function payoutBox(session: Session, payout: Waiting, balance: Balance): Html {
   return html`<h2 id="${id}">${nameOf(payout)}</h2>
 ${factList([
   ['Recipient', recipientOf(payout)],
+  ['Refunds', payout.refundOf && html`<code>${payout.refundOf}</code>. Why: ${payout.refundReason ?? 'not said'}`],
   ['Message', payout.message],
   ['Order (externalId)', payout.externalId],
   ['Customer (userId)', payout.userId],

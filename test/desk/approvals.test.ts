@@ -96,6 +96,12 @@ describe('the page of approvals', () => {
     expect(text).not.toMatch(/<script|<img|\u202E/);
   });
 
+  it('says what a refund is for', async () => {
+    shows({ orderedBy: 'ann', refundOf: 'col_1', refundReason: 'two sizes too small <b>' });
+    const { text } = await bob.get(PATH);
+    expect(text).toContain('<dt>Refunds</dt><dd><code>col_1</code>. Why: two sizes too small &lt;b&gt;</dd>');
+  });
+
   it('shows the rest when the balance is not known, and says so', async () => {
     api.instead.set('/v1/balance', { status: 503, body: problem(503, 'provider_unavailable', 'It is away.') });
     const page = await bob.get(PATH);
