@@ -6,8 +6,9 @@ import type { ApiClient, SeenPayment } from '../people/api-client.js';
 import type { ObservedPayment } from '../people/observed-payment.js';
 import { booksAt, readBooks, type Transaction } from '../world/provider-books.js';
 import { audit } from './audit.js';
-import type { AuditCase, Violation } from './case.js';
+import { type AuditCase, MAX_CLOCK_SKEW_MS, type Violation } from './case.js';
 import type { Recorded } from './recorded.js';
+import { auditRefunds } from './refunds.js';
 
 /** Payments read from the API at a time. */
 const MAX_IN_FLIGHT = 32;
@@ -33,14 +34,18 @@ export interface Evidence {
 export async function auditAll(records: readonly ObservedPayment[], evidence: Evidence): Promise<Violation[]> {
   const { actions, caseOf, strays, unreadable, mayLoseTerminated } = evidence;
   const violations: Violation[] = [];
+  const cases: AuditCase[] = [];
   await eachOf(records, MAX_IN_FLIGHT, async (record) => {
     const shown = await read(record, evidence);
+    const subject = caseOf(record, typeof shown === 'string' ? undefined : shown);
+    cases.push(subject);
     if (typeof shown !== 'string') {
       actions.add(`ended: ${shown?.status ?? 'unknown'}`);
-      violations.push(...audit(caseOf(record, shown)));
+      violations.push(...audit(subject));
     } else if (record.terminated && mayLoseTerminated) actions.add('ended: terminated');
     else violations.push({ invariant: 'stuck', about: record.planned.id, what: shown });
   });
+  violations.push(...auditRefunds(cases));
   for (const about of strays) violations.push({ invariant: 'lost', about, what: 'nobody asked for it' });
   for (const what of unreadable) violations.push({ invariant: 'notifiedWrong', about: 'merchant', what });
   return violations;
@@ -58,9 +63,6 @@ async function read(
     await pause(pauseMs);
   }
 }
-
-/** The clocks of two processes on one machine may differ by this, in ms. */
-const MAX_CLOCK_SKEW_MS = 50;
 
 /**
  * Audits a chaos run by the sandbox's books, once everything is quiet. Operators work until the end: nothing may still

@@ -8,6 +8,7 @@ import {
 } from '../people/observed-payment.js';
 import { type FinalTransaction, statusList } from '../world/provider-books.js';
 import { type AuditCase, agrees, type Finding, isExcused, isOverruled, type Violation } from './case.js';
+import { auditHeld } from './held.js';
 
 /** Compares the provider's books with Sanaga's payments and the merchant's notifications. */
 export function audit(subject: AuditCase): Violation[] {
@@ -24,6 +25,7 @@ export function audit(subject: AuditCase): Violation[] {
     ...unrecorded(subject),
     ...decidedWrongly(subject.record),
     ...auditNotifications(subject),
+    ...auditHeld(subject),
   ].map((violation) => ({ about, ...violation }));
 }
 
@@ -190,7 +192,9 @@ function auditNotifications(subject: AuditCase): Finding[] {
 /** The endpoint is never away for three days, so each notification must have been acknowledged. */
 function unnotified({ shown, record }: AuditCase): Finding[] {
   if (shown === undefined || record.terminated) return [];
-  const due = shown.final ? FINAL_EVENTS[shown.status] : shown.status === 'REVIEW' ? 'payment.review' : undefined;
+  const isRefunded = shown.status === 'SUCCESSFUL' && record.planned.refundOf !== undefined;
+  const end = isRefunded ? 'payment.refunded' : FINAL_EVENTS[shown.status];
+  const due = shown.final ? end : shown.status === 'REVIEW' ? 'payment.review' : undefined;
   const wasNotified = record.notifications.some(({ acknowledged, content: { type } }) => acknowledged && type === due);
   return due === undefined || wasNotified
     ? []
@@ -211,7 +215,7 @@ function untrue({ record }: AuditCase): Finding[] {
   return record.notifications.flatMap(({ webhookId, at, content: { type, data }, truth }): Finding[] => {
     if (isExcused(record, at)) return [];
     const what = `${webhookId} said ${type}, ${data.status}; the ledger had ${statusList(truth)}`;
-    const isFinalEvent = Object.values(FINAL_EVENTS).includes(type);
+    const isFinalEvent = type === 'payment.refunded' || Object.values(FINAL_EVENTS).includes(type);
     const isWrong = data.final
       ? !agrees(record.planned.way, data.status, truth)
       : isFinalEvent && data.status !== 'REVIEW';

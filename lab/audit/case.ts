@@ -17,8 +17,15 @@ export const INVARIANTS = [
   'overLimit',
   'stuck',
   'unrecorded',
+  'unapproved',
+  'early',
+  'stopped',
+  'overRefunded',
 ] as const;
 export type Invariant = (typeof INVARIANTS)[number];
+
+/** The clocks of two processes on one machine may differ by this, in ms. */
+export const MAX_CLOCK_SKEW_MS = 50;
 
 /** One way in which an invariant did not hold. */
 export interface Violation {
@@ -37,6 +44,8 @@ export interface AuditCase {
   readonly transactions: readonly FinalTransaction[];
   /** Requests for it that the provider got, but for those that it surely did not take. */
   readonly posts: number;
+  /** Time of the first of them, in ms since the epoch, where it is known. */
+  readonly sentAt?: number | undefined;
   /** More status questions within a minute than the provider takes, one text for each time. */
   readonly tooManyQuestions?: readonly string[] | undefined;
   readonly recorded: Recorded;

@@ -14,14 +14,17 @@ import { countByInvariant, type Invariant, type Violation } from '../audit/case.
 import { type Recorded, readRecorded } from '../audit/recorded.js';
 import { Counts } from '../counts.js';
 import { Killer } from '../faults/killer.js';
+import { AllPayments } from '../people/all-payments.js';
 import { ApiClient } from '../people/api-client.js';
 import { operate } from '../people/chaos-operators.js';
 import type { PayerManners } from '../people/context.js';
 import { askForPayment } from '../people/merchant.js';
-import { MerchantEndpoint, type MerchantFault } from '../people/merchant-endpoint.js';
-import { isEndAcknowledged, type ObservedPayment, observedOf, wasReviewed } from '../people/observed-payment.js';
+import { MerchantEndpoint, type MerchantFault, type ReceivedNotification } from '../people/merchant-endpoint.js';
+import { isEndAcknowledged, type ObservedPayment, wasReviewed } from '../people/observed-payment.js';
+import { Refunders } from '../people/refunders.js';
 import { WebUi } from '../people/web-ui.js';
-import { planChaosPayments, planChaosPresses } from '../plan/chaos-payments.js';
+import { planChaosPayments, planChaosPresses, planChaosRefunds } from '../plan/chaos-payments.js';
+import type { PlannedPayment } from '../plan/planned-payment.js';
 import { type PlannedKill, type PlannedOutage, planKills, planOutages } from '../plan/server-faults.js';
 import { MERCHANT_SECRET } from '../world/credentials.js';
 import { LocalServer } from '../world/local-server.js';
@@ -96,9 +99,15 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const { payments, kills, seed, report, stop } = options;
   const startedAt = performance.now();
   const lengthMs = Math.max(payments * PER_PAYMENT_MS, kills * PER_KILL_MS);
-  const records = planChaosPayments(payments, lengthMs, seed).map(observedOf);
+  const all = new AllPayments(planChaosPayments(payments, lengthMs, seed));
+  const { records } = all;
   const faults = new Counts();
-  const merchant = merchantOf(records, seed, faults);
+  const onNotification = (notification: ReceivedNotification) => {
+    const record = all.of(notification.content.data.id);
+    record?.notifications.push(notification);
+    if (record !== undefined) refunders.take(record, notification);
+  };
+  const merchant = merchantOf(onNotification, seed, faults);
   const address = new LocalServer(merchant.take);
   await address.listen();
 
@@ -117,12 +126,15 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     payers: PAYERS,
     merchants: persistentMerchants(actions, over),
   };
+  const client = connectClient(stack.temporal.target, NO_KEYS);
+  const webUi = new WebUi(context, client, true);
+  const refunders = refundersOf(all, webUi, context);
   const killer = new Killer(context);
   try {
     await killer.start();
     report(`taking ${payments} payments in ${lengthMs / 1_000} s, with ${kills} kills`);
     const plan = { kills: planKills(kills, lengthMs, seed), outages: planOutages(lengthMs, seed) };
-    await takePayments(context, killer, plan, lengthMs);
+    await takePayments(context, killer, webUi, plan, lengthMs);
     end.abort();
     report("comparing the provider's books with every payment");
     await killer.countFaults();
@@ -146,10 +158,24 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     };
   } finally {
     end.abort();
+    await client.connection.close();
     await stack.stop();
     api.close();
     await address.leave();
   }
+}
+
+/** The clerks who refund collections; their refunds' workflows are cancelled and reset, too. */
+function refundersOf(all: AllPayments, webUi: WebUi, context: ChaosContext): Refunders {
+  const { seed } = context;
+  const add = (planned: PlannedPayment) => {
+    const refund = all.add(planned);
+    // A workflow that was terminated would keep the room of its refund, and those of the collection waiting.
+    const presses = planChaosPresses(seed, planned.id).filter(({ button }) => button !== 'terminate');
+    webUi.plan(refund, context.now() + planned.arrivesAt, presses);
+    return refund;
+  };
+  return new Refunders(context, (collection) => planChaosRefunds(collection, seed), add);
 }
 
 /** Starts the processes that are to be killed. @returns them, and their settings */
@@ -180,13 +206,12 @@ async function startStack({ folder, report, stop }: ChaosOptions, merchantUrl: s
 async function takePayments(
   context: ChaosContext,
   killer: Killer,
+  webUi: WebUi,
   { kills, outages }: { readonly kills: readonly PlannedKill[]; readonly outages: readonly PlannedOutage[] },
   lengthMs: number,
 ): Promise<void> {
   const { timeline, records, seed, report } = context;
   const start = context.now();
-  const client = connectClient(context.stack.temporal.target, NO_KEYS);
-  const webUi = new WebUi(context, client, true);
   for (const record of records) {
     const { id, arrivesAt } = record.planned;
     timeline.exactly(start + arrivesAt, () => askForPayment(record, context));
@@ -206,7 +231,6 @@ async function takePayments(
     await Promise.race([untilEnd(), timeline.failed, failureOf(operate(context))]);
   } finally {
     clearInterval(reporting);
-    await client.connection.close();
   }
 }
 
@@ -232,9 +256,10 @@ async function readOnceComplete(
 }
 
 function isRecorded(
-  { planned, notifications, terminated }: ObservedPayment,
+  { planned, notifications, terminated, refused }: ObservedPayment,
   recordedOf: (id: string) => Recorded,
 ): boolean {
+  if (refused) return true;
   const { payments, events } = recordedOf(planned.id);
   const isOver = terminated ? payments.length > 0 : payments[0]?.final === true;
   return isOver && notifications.every(({ webhookId }) => events.includes(webhookId));
@@ -246,9 +271,9 @@ async function failureOf(work: Promise<void>): Promise<never> {
   return await new Promise(() => undefined);
 }
 
-/** The merchant knows the outcome, or the workflow was terminated. */
+/** The merchant knows the outcome, or was refused, or the workflow was terminated. */
 function hasEnded(record: ObservedPayment): boolean {
-  return record.terminated || isEndAcknowledged(record);
+  return record.terminated || record.refused || isEndAcknowledged(record);
 }
 
 function progress({ records, actions }: ChaosContext): string {
@@ -261,14 +286,17 @@ function progress({ records, actions }: ChaosContext): string {
 /**
  * The merchant's endpoint: it fails at times, but never twice with the same notification, whose third try comes late.
  */
-function merchantOf(records: readonly ObservedPayment[], seed: number, faults: Counts): MerchantEndpoint {
-  const byId = new Map<string, ObservedPayment>(records.map((record) => [record.planned.id, record]));
+function merchantOf(
+  onNotification: (notification: ReceivedNotification) => void,
+  seed: number,
+  faults: Counts,
+): MerchantEndpoint {
   return new MerchantEndpoint({
     seed,
     secret: MERCHANT_SECRET,
     now: async () => Date.now(),
     truthOf: () => [],
-    onNotification: (notification) => byId.get(notification.content.data.id)?.notifications.push(notification),
+    onNotification,
     count: (fault) => faults.add(fault),
     faultOf: (random, nth) =>
       nth > 0

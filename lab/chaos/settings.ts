@@ -2,7 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasPayments } from '../../src/settings/merchants.js';
 import { makeSecrets, type StackPorts, stackSettings, withoutSettings } from '../../stack/processes/settings.js';
-import { MERCHANT_SECRET, MERCHANTS } from '../world/credentials.js';
+import { CHAOS_LIMITS } from '../plan/planned-hold.js';
+import { MERCHANT_SECRET, merchantsWith } from '../world/credentials.js';
 
 /**
  * The settings of the four processes: short terms, so that a payment is through within a minute, and the provider's
@@ -15,8 +16,9 @@ export function chaosSettings(
   folder: string,
   merchantUrl: string,
 ): NodeJS.ProcessEnv {
-  const merchants = MERCHANTS.map((merchant) => ({
+  const merchants = merchantsWith(CHAOS_LIMITS).map(({ limits: { approvalWithin, ...limits }, ...merchant }) => ({
     ...merchant,
+    limits: { ...limits, ...(approvalWithin !== undefined && { approvalWithin: `${approvalWithin}ms` }) },
     webhooks: hasPayments(merchant) ? [{ url: merchantUrl, secrets: [MERCHANT_SECRET] }] : [],
   }));
   const merchantsFile = join(folder, 'merchants.json');

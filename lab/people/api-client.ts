@@ -1,8 +1,9 @@
 import { Agent } from 'node:http';
 import got, { RequestError } from 'got';
 import { z } from 'zod';
-import { PAYMENT_STATUSES } from '../../src/payments/words/payment.js';
-import { SECRETS } from '../world/credentials.js';
+import { HELD_FOR } from '../../src/payments/words/order.js';
+import { FAILURE_CODES, PAYMENT_STATUSES } from '../../src/payments/words/payment.js';
+import { type Caller, secretOf } from '../world/credentials.js';
 
 const paymentSchema = z.object({
   id: z.string(),
@@ -13,8 +14,10 @@ const paymentSchema = z.object({
   link: z.url().optional(),
   transId: z.string().optional(),
   reason: z.string().optional(),
+  failureCode: z.enum(FAILURE_CODES).optional(),
   expiresAt: z.iso.datetime().optional(),
   review: z.object({ number: z.int(), decideFrom: z.iso.datetime() }).optional(),
+  held: z.object({ for: z.array(z.enum(HELD_FOR)), until: z.iso.datetime(), digest: z.string() }).optional(),
 });
 /** A payment, as far as people read it. */
 export type SeenPayment = z.infer<typeof paymentSchema>;
@@ -28,9 +31,6 @@ export interface ApiAnswer {
   /** The problem's code. */
   readonly code?: string | undefined;
 }
-
-/** The owner of the API key that a call is made with. */
-export type Caller = keyof typeof SECRETS;
 
 /** The API's time limit, in real ms: more than it ever needs. */
 const TIMEOUT_MS = 30_000;
@@ -58,7 +58,7 @@ export class ApiClient {
       const { statusCode, body: answer } = await got(`${this.url}${path}`, {
         method,
         agent: { http: this.#agent },
-        headers: { authorization: `Bearer ${SECRETS[caller]}`, ...(key && { 'idempotency-key': key }) },
+        headers: { authorization: `Bearer ${secretOf(caller)}`, ...(key && { 'idempotency-key': key }) },
         ...(body !== undefined && { json: body }),
         throwHttpErrors: false,
         retry: { limit: 0 },

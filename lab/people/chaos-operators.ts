@@ -2,7 +2,7 @@ import got, { RequestError } from 'got';
 import { z } from 'zod';
 import { type ChaosContext, wait } from '../chaos/context.js';
 import { seededRandom } from '../plan/seeded-random.js';
-import { SECRETS } from '../world/credentials.js';
+import { secretOf } from '../world/credentials.js';
 import { readBooks } from '../world/provider-books.js';
 import { decisionByBooks, putDecision } from './decisions.js';
 import type { ObservedPayment } from './observed-payment.js';
@@ -19,11 +19,10 @@ const listSchema = z.object({ data: z.array(z.object({ id: z.string() })) });
  * provider's books, as its support would let them, and decide by those. Runs until the run is over.
  */
 export async function operate(context: ChaosContext, roundMs = ROUND_MS): Promise<void> {
-  const byId = new Map<string, ObservedPayment>(context.records.map((record) => [record.planned.id, record]));
   for (;;) {
     await wait(roundMs, context);
     for (const id of await listReviews(context)) {
-      const record = byId.get(id);
+      const record = context.records.find(({ planned }) => planned.id === id);
       if (record !== undefined) await review(record, context);
     }
   }
@@ -33,7 +32,7 @@ async function listReviews({ stack }: ChaosContext): Promise<string[]> {
   return await orElse([], async () => {
     const body: unknown = await got(`${stack.apiUrl}/v1/payments`, {
       searchParams: { status: 'REVIEW', limit: 100 },
-      headers: { authorization: `Bearer ${SECRETS.operator}` },
+      headers: { authorization: `Bearer ${secretOf('operator')}` },
       retry: { limit: 0 },
       timeout: { request: TIMEOUT_MS },
     }).json();

@@ -1,4 +1,5 @@
 import type { ApiAnswer, SeenPayment } from './api-client.js';
+import { bringToDeciders } from './approvers.js';
 import type { PeopleContext } from './context.js';
 import type { ObservedPayment } from './observed-payment.js';
 import { sendPayer } from './payer.js';
@@ -11,24 +12,40 @@ const MAX_REPETITIONS_FOR_LINK = 5;
  * the link, and now and then does what else merchants do.
  */
 export async function askForPayment(record: ObservedPayment, context: PeopleContext): Promise<void> {
-  const { habits } = record.planned;
+  const { habits, hold } = record.planned;
+  if (hold?.sendAfterMs !== undefined) record.sendAt = context.now() + hold.sendAfterMs;
   await Promise.all(habits.twin ? [order(record, context), order(record, context)] : [order(record, context)]);
   pursue(record, context, 0);
   followHabits(record, context);
 }
 
 async function order(record: ObservedPayment, context: PeopleContext): Promise<void> {
-  const { owner, path, body, key } = record.planned;
-  const answer = await context.merchants.call(record, () => context.api.post(owner, path, body, key));
-  noteOrder(record, answer, context);
+  const { owner, path, key } = record.planned;
+  const { answer, askedAt } = await call(record, () => context.api.post(owner, path, bodyOf(record), key), context);
+  noteOrder(record, answer, askedAt, context);
+}
+
+/** Makes a call. @returns its answer, and when it was last asked for, in ms since the epoch */
+async function call(record: ObservedPayment, request: () => Promise<ApiAnswer>, { merchants, now }: PeopleContext) {
+  let askedAt = now();
+  const answer = await merchants.call(record, () => {
+    askedAt = now();
+    return request();
+  });
+  return { answer, askedAt };
+}
+
+/** The body of the order, which keeps its date when it is repeated. */
+function bodyOf({ planned, sendAt }: ObservedPayment): Readonly<Record<string, unknown>> {
+  return sendAt === undefined ? planned.body : { ...planned.body, sendAt: new Date(sendAt).toISOString() };
 }
 
 async function look(record: ObservedPayment, context: PeopleContext): Promise<void> {
   const { owner, id } = record.planned;
   const wasTaken = record.taken;
-  const answer = await context.merchants.call(record, () => context.api.get(owner, `/v1/payments/${id}`));
+  const { answer, askedAt } = await call(record, () => context.api.get(owner, `/v1/payments/${id}`), context);
   const { status, payment } = answer;
-  if (payment !== undefined) see(record, payment, context);
+  if (payment !== undefined) see(record, payment, askedAt, context);
   else if (status === 404 ? wasTaken : isAnswer(answer)) {
     record.wrongAnswers.push(`the payment was answered ${status}`);
   }
@@ -71,11 +88,12 @@ function followHabits(record: ObservedPayment, context: PeopleContext): void {
 }
 
 /** A refresh, or a request to expire the payment: it may be refused. */
-async function request(record: ObservedPayment, call: () => Promise<ApiAnswer>, context: PeopleContext): Promise<void> {
+async function request(record: ObservedPayment, ask: () => Promise<ApiAnswer>, context: PeopleContext): Promise<void> {
   // A 404 may have been on its way when the order was taken.
   const wasTaken = record.taken;
-  const { status, payment } = await context.merchants.call(record, call);
-  if (payment !== undefined) see(record, payment, context);
+  const { answer, askedAt } = await call(record, ask, context);
+  const { status, payment } = answer;
+  if (payment !== undefined) see(record, payment, askedAt, context);
   else if (status === 404 && wasTaken) record.wrongAnswers.push('the payment was answered 404');
   else if (status === 500) record.wrongAnswers.push('the API answered 500');
 }
@@ -84,7 +102,8 @@ async function request(record: ObservedPayment, call: () => Promise<ApiAnswer>, 
 async function orderOtherwise(record: ObservedPayment, context: PeopleContext): Promise<void> {
   if (!record.taken) return;
   const { owner, path, body, key } = record.planned;
-  const other = { ...body, amount: Number(body.amount) + 1 };
+  const change = body.amount === undefined ? { reason: 'Another one' } : { amount: Number(body.amount) + 1 };
+  const other = { ...bodyOf(record), ...change };
   context.actions.add('merchant: other body');
   const answer = await context.merchants.call(record, () => context.api.post(owner, path, other, key));
   if (answer.status !== 409 && isAnswer(answer)) {
@@ -93,19 +112,40 @@ async function orderOtherwise(record: ObservedPayment, context: PeopleContext): 
 }
 
 /** Notes the answer to a request for the payment. */
-function noteOrder(record: ObservedPayment, answer: ApiAnswer, context: PeopleContext): void {
+function noteOrder(record: ObservedPayment, answer: ApiAnswer, askedAt: number, context: PeopleContext): void {
   const { status, payment, code } = answer;
   if (!isAnswer(answer)) return;
-  if (status === 400) {
+  if (isRefundRefused(record, answer)) {
+    record.refused = !record.taken;
+    record.refusal = code;
+    context.actions.add(`refunder: ${code}`);
+    if (askedAt > (record.takenAt ?? Number.POSITIVE_INFINITY))
+      record.wrongAnswers.push(`it was refused after it was taken: ${code}`);
+  } else if (status === 400) {
     record.refused = true;
-    if (!record.planned.invalid) record.wrongAnswers.push('a valid request was answered 400');
+    if (!record.planned.invalid && !isTooLate(record, context.now()))
+      record.wrongAnswers.push('a valid request was answered 400');
   } else if (status === 200 || status === 201 || status === 202 || status === 422) {
     record.taken = true;
+    record.takenAt ??= context.now();
+    record.refused = false;
     if (payment === undefined) record.wrongAnswers.push(`an answer ${status} without a payment`);
-    else see(record, payment, context);
+    else see(record, payment, askedAt, context);
   } else {
     record.wrongAnswers.push(`the request was answered ${status} ${code ?? ''}`);
   }
+}
+
+/** Problems for which a refund isn't made; asked for again, it may be. */
+const REFUND_PROBLEMS = ['not_refundable', 'more_than_refundable', 'refundable_mismatch', 'phone_required'];
+
+function isRefundRefused({ planned }: ObservedPayment, { code = '' }: ApiAnswer): boolean {
+  return planned.refundOf !== undefined && REFUND_PROBLEMS.includes(code);
+}
+
+/** The order's date is over: unless the payment was taken before, it is refused. */
+function isTooLate({ taken, sendAt = Number.POSITIVE_INFINITY }: ObservedPayment, now: number): boolean {
+  return !taken && sendAt <= now;
 }
 
 /** A broken connection and a 503 are no answers. */
@@ -113,13 +153,29 @@ function isAnswer({ status }: ApiAnswer): boolean {
   return status !== 0 && status !== 503;
 }
 
-/** Notes the payment as the API shows it. */
-function see(record: ObservedPayment, payment: SeenPayment, context: PeopleContext): void {
+/** Notes the payment as the API shows it. @param askedAt when it was asked for, in ms since the epoch */
+function see(record: ObservedPayment, payment: SeenPayment, askedAt: number, context: PeopleContext): void {
   if (payment.id !== record.planned.id) record.wrongAnswers.push(`the key led to payment ${payment.id}`);
   if (payment.final) {
     record.shownEnds.push({ at: context.now(), status: payment.status, truth: context.booksOf(record) });
   }
+  if (payment.held !== undefined) seeHeld(record, payment.held, askedAt, context);
   if (payment.link === undefined || record.link !== undefined) return;
   record.link = payment.link;
   sendPayer(record, payment.link, Date.parse(payment.expiresAt ?? ''), context);
+}
+
+/** Notes that the payout was held, and has its deciders told when it is seen the first time. */
+function seeHeld(
+  record: ObservedPayment,
+  held: NonNullable<SeenPayment['held']>,
+  askedAt: number,
+  context: PeopleContext,
+): void {
+  const isFirst = record.digest === undefined;
+  if (record.planned.hold === undefined) record.wrongAnswers.push(`it is held for ${held.for.join(' and ')}`);
+  record.heldAt = Math.max(record.heldAt ?? askedAt, askedAt);
+  record.heldUntil = Date.parse(held.until);
+  record.digest = held.digest;
+  if (isFirst) bringToDeciders(record, held, context);
 }

@@ -17,6 +17,17 @@ export interface MadeDecision {
   readonly isWrong: boolean;
 }
 
+/** A verdict on a held payout, as it was put to the API. */
+export interface MadeVerdict {
+  /** ms since the epoch; before the request. */
+  readonly at: number;
+  readonly action: 'approve' | 'reject' | 'cancel';
+  /** It is an approval of the payout as it is, by another person than the clerk. */
+  readonly mayApprove: boolean;
+  /** `open` when the answer doesn't say. */
+  readonly outcome: 'done' | 'refused' | 'open';
+}
+
 /** A final status that the API showed, with the provider's books at that moment. */
 export interface ShownEnd {
   /** ms since the epoch. */
@@ -32,8 +43,22 @@ export interface ObservedPayment {
   taken: boolean;
   /** The API has answered that it will not have it. */
   refused: boolean;
+  /** Time of the first answer that has it, in ms since the epoch. */
+  takenAt?: number | undefined;
+  /** The code of the latest problem for which a refund was refused. */
+  refusal?: string | undefined;
   /** Its workflow was terminated in Temporal's Web UI. */
   terminated: boolean;
+  /** Its workflow was reset in Temporal's Web UI. */
+  wasReset: boolean;
+  /** The date that it is ordered for, in ms since the epoch. */
+  sendAt?: number | undefined;
+  /** Once it was seen to be held: the end of its wait, in ms since the epoch, and its digest. */
+  heldUntil?: number | undefined;
+  digest?: string | undefined;
+  /** The last time at which it was held, in ms since the epoch. */
+  heldAt?: number | undefined;
+  readonly verdicts: MadeVerdict[];
   /** The address of the checkout page, once it is known. */
   link?: string | undefined;
   /** The notifications that the merchant has received, in order. */
@@ -54,6 +79,8 @@ export function observedOf(planned: PlannedPayment): ObservedPayment {
     taken: false,
     refused: false,
     terminated: false,
+    wasReset: false,
+    verdicts: [],
     notifications: [],
     reviews: 0,
     reviewsSeen: [],

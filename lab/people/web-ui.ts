@@ -36,6 +36,7 @@ export class WebUi {
         return true;
       case 'reset': {
         const nth = seededRandom(this.context.seed, 'reset', id).between('point', 0, 1_000);
+        record.wasReset = true;
         return await reset(this.client.workflow, id, nth);
       }
       case 'terminate':

@@ -1,4 +1,5 @@
 import { SECOND_MS } from '../../src/payments/words/time.js';
+import { CHAOS_LIMITS, planHold } from './planned-hold.js';
 import {
   type Button,
   identityOf,
@@ -8,6 +9,7 @@ import {
   type PlannedPress,
   type PlannedVisit,
 } from './planned-payment.js';
+import { planRefunds, REFUND_TO_SHARE } from './planned-refunds.js';
 import { type SeededRandom, seededRandom } from './seeded-random.js';
 
 /** Plans `count` payments of all kinds that arrive at random over `lengthMs`, each of them settled within a minute. */
@@ -46,12 +48,28 @@ function planOrder(random: SeededRandom): PlannedOrder {
   const path = '/v1/collections';
   switch (way) {
     case 'link':
-      return { ...order, path, body: { method: 'link', ...common } };
+      return { ...order, path, body: { method: 'link', ...common, ...refundTo(random) } };
     case 'direct':
       return { ...order, path, body: { method: 'direct', ...common, phone: phoneOf(random, 'phone') } };
-    case 'payout':
-      return { ...order, path: '/v1/payouts', body: { ...common, ...recipient(random) } };
+    case 'payout': {
+      const { body, hold } = planHold(random, common.amount, CHAOS_LIMITS);
+      return { ...order, hold, path: '/v1/payouts', body: { ...common, ...recipient(random), ...body } };
+    }
   }
+}
+
+function refundTo(random: SeededRandom): Record<string, unknown> {
+  return random.chance('refundTo', REFUND_TO_SHARE) ? { refundTo: phoneOf(random, 'refund phone') } : {};
+}
+
+/** Plans the refunds of a collection, soon after its payment. */
+export function planChaosRefunds(collection: PlannedPayment, seed: string | number): readonly PlannedPayment[] {
+  return planRefunds(collection, seed, {
+    limits: CHAOS_LIMITS,
+    withinMs: 10 * SECOND_MS,
+    otherPhone: (random) => phoneOf(random, 'another phone'),
+    habitsOf: (random) => planHabits(random, 'payout'),
+  });
 }
 
 function recipient(random: SeededRandom): Record<string, unknown> {

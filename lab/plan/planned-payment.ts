@@ -1,15 +1,18 @@
 import { derivePaymentId } from '../../src/payments/words/derive-payment-id.js';
 import type { PaymentId } from '../../src/payments/words/payment-id.js';
+import type { PlannedHold } from './planned-hold.js';
 
 /** The body of a merchant's request, and the provider's future result. */
 export interface PlannedOrder {
   readonly way: 'link' | 'direct' | 'payout';
-  readonly path: '/v1/collections' | '/v1/payouts';
+  readonly path: `/v1/${string}`;
   readonly body: Readonly<Record<string, unknown>>;
   /** The merchant's own id of its client, if it gives one. */
   readonly userId?: string | undefined;
   /** The API has to refuse it: its amount is below the minimum. */
   readonly invalid: boolean;
+  /** What a payout waits for before it is sent, and what people do about it. */
+  readonly hold?: PlannedHold | undefined;
 }
 
 /** One thing that a payer does at the checkout page. */
@@ -55,6 +58,8 @@ export interface PlannedPayment extends PlannedOrder {
   readonly arrivesAt: number;
   readonly habits: MerchantHabits;
   readonly visits: readonly PlannedVisit[];
+  /** The collection that it refunds. */
+  readonly refundOf?: PaymentId | undefined;
   /** The provider answers no question about it for more than a day. */
   readonly isSilent?: boolean | undefined;
   /** Time of an operator's meddling, in ms after its arrival. */

@@ -1,4 +1,5 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/payments/words/time.js';
+import { planHold, SIMULATED_LIMITS } from './planned-hold.js';
 import {
   identityOf,
   type MerchantHabits,
@@ -8,6 +9,7 @@ import {
   type PlannedVisit,
   type VisitTime,
 } from './planned-payment.js';
+import { planRefunds, REFUND_TO_SHARE } from './planned-refunds.js';
 import { type SeededRandom, seededRandom } from './seeded-random.js';
 
 /** All payments of a run, in order of their arrival, and over how long they arrive (ms). */
@@ -92,10 +94,13 @@ function planOrder(random: SeededRandom, users: number): PlannedOrder {
     ...(random.chance('metadata', 0.2) && { metadata: { basket: String(random.between('basket', 1, 1e6)) } }),
   };
   const order = { way, userId, invalid };
-  if (way === 'payout') return { ...order, path: '/v1/payouts', body: { ...common, ...recipient(random) } };
+  if (way === 'payout') {
+    const { body, hold } = planHold(random, common.amount, SIMULATED_LIMITS);
+    return { ...order, hold, path: '/v1/payouts', body: { ...common, ...recipient(random), ...body } };
+  }
   const path = '/v1/collections';
   if (way === 'direct') return { ...order, path, body: { method: 'direct', ...common, ...payer(random) } };
-  return { ...order, path, body: { method: 'link', ...common, ...lifetime(random) } };
+  return { ...order, path, body: { method: 'link', ...common, ...lifetime(random), ...refundTo(random) } };
 }
 
 /** From the least to a million XAF, small ones as likely as large ones. */
@@ -124,6 +129,11 @@ function fateOf(random: SeededRandom): NumberFate {
     [10, 'failsLater'],
     [1, 'stays'],
   ]);
+}
+
+function refundTo(random: SeededRandom): Record<string, unknown> {
+  if (!random.chance('refundTo', REFUND_TO_SHARE)) return {};
+  return { refundTo: phoneNumber(random, 'refund phone', fateOf(random)) };
 }
 
 /** Most links have a shorter lifetime than a day: an unpaid one costs a question an hour. */
@@ -205,6 +215,16 @@ function planPayer(random: SeededRandom): PlannedVisit[] {
     [6, [pay('last', 'pays', { beforeEndMs: random.between('last second', 1, 999) })]],
     [6, [pay('too late', 'pays', { beforeEndMs: -random.between('too late', 0, 2_000) })]],
   ]);
+}
+
+/** Plans the refunds of a collection, within some hours of its payment. */
+export function planSimulatedRefunds(collection: PlannedPayment, seed: string | number): readonly PlannedPayment[] {
+  return planRefunds(collection, seed, {
+    limits: SIMULATED_LIMITS,
+    withinMs: 6 * HOUR_MS,
+    otherPhone: (random) => phoneNumber(random, 'another phone', fateOf(random)),
+    habitsOf: (random) => habitsOf(random, 'payout'),
+  });
 }
 
 /** Draws who presses what in Temporal's Web UI: of a thousand payments, Cancel on 60, Terminate on 5. */

@@ -47,7 +47,11 @@ export async function runWorld(options: SimulationOptions, workflowBundle: strin
     const { world, faults, crashes, records, context, traffic } = setup;
     faults.addAll(world.sandbox.faults.totals);
     const reviews = records.filter(wasReviewed).length;
-    return { violations, faults, crashes, actions: context.actions, reviews, digest: traffic.digest() };
+    // Whether a held payout or a refund is sent depends on who is first.
+    const raced = new Set<string>();
+    for (const { planned } of records) if (planned.hold ?? planned.refundOf) raced.add(planned.id);
+    const digest = traffic.digest((id) => !raced.has(id));
+    return { violations, faults, crashes, actions: context.actions, reviews, digest };
   } finally {
     await setup.close();
   }
@@ -162,6 +166,7 @@ async function auditWorld({ records, context, merchant, world, traffic }: Setup)
         shown,
         transactions,
         posts: posts.of(id).received - traffic.refused(id),
+        sentAt: traffic.firstOf(id),
         recorded: recordedOf(id),
         tooManyQuestions: transactions.flatMap(({ transId }) => traffic.tooManyQuestions(transId)),
       };

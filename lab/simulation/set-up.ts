@@ -6,16 +6,18 @@ import { Counts } from '../counts.js';
 import { FaultInjector } from '../faults/fault-injector.js';
 import { Gateway } from '../faults/gateway.js';
 import { faultRules, silence } from '../faults/provider-faults.js';
+import { AllPayments } from '../people/all-payments.js';
 import { ApiClient } from '../people/api-client.js';
 import { Attacker } from '../people/attacker.js';
 import type { LedgerTransaction, MerchantManners, PayerManners, SimulationContext } from '../people/context.js';
 import { askForPayment } from '../people/merchant.js';
 import { MerchantEndpoint } from '../people/merchant-endpoint.js';
-import { type ObservedPayment, observedOf } from '../people/observed-payment.js';
+import type { ObservedPayment } from '../people/observed-payment.js';
 import { Operators } from '../people/operators.js';
+import { Refunders } from '../people/refunders.js';
 import { WebUi } from '../people/web-ui.js';
 import { planServerFaults } from '../plan/server-faults.js';
-import { planPayments, planPresses } from '../plan/simulation-payments.js';
+import { planPayments, planPresses, planSimulatedRefunds } from '../plan/simulation-payments.js';
 import { MERCHANT_SECRET, WEBHOOK_TOKEN } from '../world/credentials.js';
 import { type BookedStatus, entriesOf } from '../world/provider-books.js';
 import { ProviderTraffic } from '../world/provider-traffic.js';
@@ -48,6 +50,7 @@ export interface Setup {
   readonly world: SimulatedWorld;
   readonly timeline: PlannedTimeline;
   readonly context: SimulationContext;
+  /** All payments; refunds are added when they are asked for. */
   readonly records: readonly ObservedPayment[];
   readonly merchant: MerchantEndpoint;
   readonly faultInjector: FaultInjector;
@@ -84,8 +87,8 @@ const MERCHANTS: MerchantManners = {
 export async function setUp(options: SimulationOptions, workflowBundle: string): Promise<Setup> {
   const { payments: count, seed } = options;
   const plan = planPayments(count, seed);
-  const records = plan.payments.map(observedOf);
-  const byId = new Map<string, ObservedPayment>(records.map((record) => [record.planned.id, record]));
+  const payments = new AllPayments(plan.payments);
+  const { records } = payments;
   const [actions, faults, crashes] = [new Counts(), new Counts(), new Counts()];
   const traffic = new ProviderTraffic();
 
@@ -94,13 +97,15 @@ export async function setUp(options: SimulationOptions, workflowBundle: string):
     secret: MERCHANT_SECRET,
     now: () => world.time.now(),
     truthOf(id) {
-      const record = byId.get(id);
+      const record = payments.of(id);
       return record === undefined ? [] : booksOf(record);
     },
     onNotification(notification) {
-      const record = byId.get(notification.content.data.id);
-      record?.notifications.push(notification);
-      if (record !== undefined && notification.content.type === 'payment.review') operators.bring(record);
+      const record = payments.of(notification.content.data.id);
+      if (record === undefined) return;
+      record.notifications.push(notification);
+      if (notification.content.type === 'payment.review') operators.bring(record);
+      refunders.take(record, notification);
     },
     count: (fault) => faults.add(fault),
   });
@@ -129,6 +134,11 @@ export async function setUp(options: SimulationOptions, workflowBundle: string):
   const manners = { payers: PAYERS, merchants: MERCHANTS };
   const context: SimulationContext = { seed, api, timeline, actions, now, booksOf, transactionsOf, ...manners };
   const operators = new Operators(context, ledger);
+  const refunders = new Refunders(
+    context,
+    (collection) => planSimulatedRefunds(collection, seed),
+    (one) => payments.add(one),
+  );
   const gateway = new Gateway(context, ledger);
   const lastArrival = start + plan.lengthMs;
 

@@ -12,6 +12,8 @@ const WINDOW_MS = 60_000;
 export class ProviderTraffic {
   /** Answers to the first request for each payment, by the payment's id. */
   readonly #answers = new Map<string, string>();
+  /** Times of the first request for each payment, in ms since the epoch. */
+  readonly #firsts = new Map<string, number>();
   /** Requests for each payment that were answered as surely not taken. */
   readonly #refused = new Map<string, number>();
   /** The latest questions about each transaction, in ms since the epoch. */
@@ -25,13 +27,20 @@ export class ProviderTraffic {
     const transId = QUESTION.exec(url)?.[1];
     if (transId !== undefined) this.#ask(transId, now());
     if (!INITIATIONS.test(url)) return;
+    const at = now();
     response.once('close', () => {
       const id = bodyField(request, 'externalId');
       if (id === undefined) return;
+      this.#firsts.set(id, Math.min(this.#firsts.get(id) ?? at, at));
       if (isRefusal(response)) this.#refused.set(id, (this.#refused.get(id) ?? 0) + 1);
       if (this.#answers.has(id)) return;
       this.#answers.set(id, `${id} ${url} ${response.writableFinished ? response.statusCode : 'cut'}`);
     });
+  }
+
+  /** Returns the time of the first request for a payment, in ms since the epoch. */
+  firstOf(id: string): number | undefined {
+    return this.#firsts.get(id);
   }
 
   /** Returns the number of requests for a payment that the provider surely didn't accept, and said so. */
@@ -48,9 +57,11 @@ export class ProviderTraffic {
    * Digests the provider's answers to the first request for each payment, which the seed's faults decide. Two runs
    * whose payments were answered alike have the same digest. Later requests depend on real time, so two runs needn't
    * agree in them.
+   *
+   * @param isCounted leaves out a payment whose first request depends on real time
    */
-  digest(): string {
-    return digestOf([...this.#answers.values()].sort());
+  digest(isCounted: (id: string) => boolean): string {
+    return digestOf([...this.#answers].flatMap(([id, answer]) => (isCounted(id) ? [answer] : [])).sort());
   }
 
   #ask(transId: string, now: number): void {

@@ -12,7 +12,8 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/payments/words/time.js';
 import { Shutdown } from '../../src/process/shutdown.js';
 import { connectClient } from '../../src/temporal/connection.js';
 import { startTimeSkippingEnvironment, withEmptyIndex } from '../../stack/temporal/time-skipping.js';
-import { CREDENTIALS, MERCHANTS, WEBHOOK_TOKEN } from './credentials.js';
+import { SIMULATED_LIMITS } from '../plan/planned-hold.js';
+import { CREDENTIALS, merchantsWith, WEBHOOK_TOKEN } from './credentials.js';
 import { LocalServer } from './local-server.js';
 import { TemporalWire, WorkerSuccession } from './orphaned-tasks.js';
 import { LastWebhookStatuses } from './provider-traffic.js';
@@ -117,7 +118,8 @@ export async function startSimulatedWorld(options: SimulatedWorldOptions): Promi
   const shutdown = new Shutdown();
   const app = createApp({
     ...{ client: temporal, records: records.records, providers, shutdown },
-    ...{ taskQueue: TASK_QUEUE, namespace: NAMESPACE, terms: TERMS, merchants: MERCHANTS, webhookToken: WEBHOOK_TOKEN },
+    ...{ taskQueue: TASK_QUEUE, namespace: NAMESPACE, terms: TERMS, webhookToken: WEBHOOK_TOKEN },
+    merchants: merchantsWith(SIMULATED_LIMITS),
     logger: pino({ level: 'error' }, process.stderr),
     answerWithinMs: ANSWER_WITHIN_MS,
   });

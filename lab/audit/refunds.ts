@@ -1,0 +1,72 @@
+import { wasReviewed } from '../people/observed-payment.js';
+import type { AuditCase, Finding, Violation } from './case.js';
+
+/** The provider's least amount, in XAF: a smaller rest can't be refunded. */
+const LEAST = 100;
+
+/** Compares the refunds of each collection with the provider's ledger. */
+export function auditRefunds(cases: readonly AuditCase[]): Violation[] {
+  const byCollection = new Map<string, AuditCase[]>();
+  for (const one of cases) {
+    const { refundOf } = one.record.planned;
+    if (refundOf !== undefined) byCollection.set(refundOf, [...(byCollection.get(refundOf) ?? []), one]);
+  }
+  return [...byCollection].flatMap(([about, refunds]) => {
+    const collection = cases.find(({ record }) => record.planned.id === about);
+    if (collection === undefined) return [];
+    const found = [
+      ...overRefunded(collection, refunds),
+      ...refunds.flatMap((one) => refused(collection, one, refunds)),
+    ];
+    return found.map((finding) => ({ about, ...finding }));
+  });
+}
+
+/** No more is paid out for a collection than it has collected. What is sent twice is found payment by payment. */
+function overRefunded(collection: AuditCase, refunds: readonly AuditCase[]): Finding[] {
+  const paidOut = refunds.reduce((sum, one) => sum + sentOf(one), 0);
+  const collected = collectedBy(collection);
+  if (paidOut <= collected) return [];
+  const parts = refunds.map((one) => `${one.record.planned.id} ${sentOf(one)}`).join(', ');
+  return [{ invariant: 'overRefunded', what: `${collected} XAF were collected, and ${paidOut} refunded: ${parts}` }];
+}
+
+/** A refund is refused for want of room only when the others may have taken it, and otherwise only for a reason. */
+function refused(collection: AuditCase, refund: AuditCase, refunds: readonly AuditCase[]): Finding[] {
+  const { refusal, planned } = refund.record;
+  const { phone, amount, expectedRefundable } = planned.body;
+  const wrong = (why: string): Finding[] => [{ invariant: 'wrongOutcome', what: `${planned.id}: ${refusal}, ${why}` }];
+  switch (refusal) {
+    case 'more_than_refundable': {
+      const others = refunds.filter((one) => one !== refund).reduce((sum, one) => sum + mostOf(one, collection), 0);
+      const rest = collectedBy(collection) - others;
+      return rest >= LEAST && Number(amount ?? LEAST) <= rest ? wrong(`and at least ${rest} XAF were left`) : [];
+    }
+    case 'not_refundable':
+      return wasReviewed(collection.record) ? [] : wrong('and the collection was paid, and never under review');
+    case 'refundable_mismatch':
+      return expectedRefundable === undefined ? wrong('and nothing was expected') : [];
+    case 'phone_required': {
+      const { way, body } = collection.record.planned;
+      const isKnown = phone !== undefined || way === 'direct' || body.refundTo !== undefined;
+      return isKnown ? wrong('and a number is known') : [];
+    }
+    default:
+      return [];
+  }
+}
+
+/** What the provider has paid, or may pay, of a refund; in XAF. */
+function sentOf({ transactions }: AuditCase): number {
+  const sent = transactions.filter(({ status, isStray }) => status !== 'FAILED' && !isStray);
+  return Math.max(0, ...sent.map(({ amount }) => amount));
+}
+
+function collectedBy({ transactions }: AuditCase): number {
+  return transactions.filter(({ status }) => status === 'SUCCESSFUL').reduce((sum, { amount }) => sum + amount, 0);
+}
+
+/** The most that a refund may have reserved at any time, in XAF. */
+function mostOf({ record, shown }: AuditCase, collection: AuditCase): number {
+  return Math.max(shown?.amount ?? 0, Number(record.planned.body.amount ?? collectedBy(collection)));
+}

@@ -1,0 +1,68 @@
+import { describe, expect, it } from '@jest/globals';
+import type { AuditCase } from '../../../lab/audit/case.js';
+import { auditRefunds } from '../../../lab/audit/refunds.js';
+import { type ObservedPayment, observedOf } from '../../../lab/people/observed-payment.js';
+import type { PlannedPayment } from '../../../lab/plan/planned-payment.js';
+import { planPayments } from '../../../lab/plan/simulation-payments.js';
+import type { FinalTransaction } from '../../../lab/world/provider-books.js';
+
+const { payments } = planPayments(50, 1);
+const [collection, payout] = [
+  payments.find(({ way }) => way === 'direct'),
+  payments.find(({ way }) => way === 'payout'),
+];
+if (collection === undefined || payout === undefined) throw new Error('the plan lacks a collection or a payout');
+const refundOf = collection.id;
+
+const booked = (amount: number, more: Partial<FinalTransaction> = {}): FinalTransaction => ({
+  ...{ status: 'SUCCESSFUL', transId: 'T1', amount, createdAt: 1_000, statusCalls: { throttled: 0 } },
+  ...more,
+});
+
+function caseOf(
+  planned: PlannedPayment,
+  transactions: FinalTransaction[],
+  record: Partial<ObservedPayment> = {},
+): AuditCase {
+  const recorded = { payments: [], events: [] };
+  return { record: { ...observedOf(planned), ...record }, shown: undefined, transactions, posts: 1, recorded };
+}
+
+const paid = (record: Partial<ObservedPayment> = {}) => caseOf(collection, [booked(1_000)], record);
+const refund = (body: object, transactions: FinalTransaction[], record: Partial<ObservedPayment> = {}) =>
+  caseOf({ ...payout, refundOf, body: { ...body } }, transactions, record);
+const found = (...cases: AuditCase[]) => auditRefunds(cases).map(({ invariant }) => invariant);
+
+describe('the audit of refunds', () => {
+  it('finds more paid out than was collected, or than may still be', () => {
+    const [part, rest] = [refund({ amount: 600 }, [booked(600)]), refund({ amount: 400 }, [booked(400)])];
+    expect(found(paid(), part, rest)).toEqual([]);
+    expect(found(paid(), part, part)).toEqual(['overRefunded']);
+    expect(found(paid(), part, refund({}, [booked(600, { status: 'PENDING' })]))).toEqual(['overRefunded']);
+    expect(found(paid(), part, refund({}, [booked(600, { status: 'FAILED' })]))).toEqual([]);
+    expect(found(caseOf(collection, []), rest)).toEqual(['overRefunded']);
+  });
+
+  it('counts a refund once, and nothing that the provider has made by itself', () => {
+    expect(found(paid(), refund({}, [booked(700), booked(700)]))).toEqual([]);
+    expect(found(paid(), refund({}, [booked(700)]), refund({}, [booked(700, { isStray: true })]))).toEqual([]);
+  });
+
+  it('finds a refund that was refused though there was room', () => {
+    const refused = { refused: true, refusal: 'more_than_refundable' };
+    const other = refund({ amount: 600 }, [booked(600)]);
+    expect(found(paid(), other, refund({ amount: 500 }, [], refused))).toEqual([]);
+    expect(found(paid(), other, refund({ amount: 400 }, [], refused))).toEqual(['wrongOutcome']);
+    expect(found(paid(), other, refund({}, [], refused))).toEqual(['wrongOutcome']);
+    expect(found(paid(), refund({ amount: 950 }, [booked(950)]), refund({}, [], refused))).toEqual([]);
+  });
+
+  it('finds one that was refused for a reason that there wasn’t', () => {
+    const refused = (refusal: string, body = {}) => refund(body, [], { refused: true, refusal });
+    expect(found(paid(), refused('not_refundable'))).toEqual(['wrongOutcome']);
+    expect(found(paid({ reviews: 1 }), refused('not_refundable'))).toEqual([]);
+    expect(found(paid(), refused('refundable_mismatch'))).toEqual(['wrongOutcome']);
+    expect(found(paid(), refused('refundable_mismatch', { expectedRefundable: 7 }))).toEqual([]);
+    expect(found(paid(), refused('phone_required'))).toEqual(['wrongOutcome']);
+  });
+});
