@@ -4,7 +4,7 @@
  *
  *   server ─▶ api ─▶ engine, http;  engine ─▶ payments, provider, records, temporal, the workflows' messages
  *   codec-server ─▶ codec ─▶ temporal, http
- *   desk ─▶ the API's schemas, http
+ *   desk ─▶ schemas, http;  schemas ─▶ payments, reconciliation
  *   worker ─▶ workflows ─▶ payments;  activities ─▶ provider ─▶ payments
  *   worker ─▶ records ─▶ payments, temporal, the workflows' messages
  *   worker ─▶ statements ─▶ engine, reconciliation, provider, records
@@ -143,7 +143,7 @@ module.exports = {
       {
         path: '^src/',
         pathNot: [
-          '^src/(api|engine|http|payments|provider|reconciliation|records|settings|telemetry|temporal|text|workflows)/',
+          '^src/(api|engine|http|payments|provider|reconciliation|records|schemas|settings|telemetry|temporal|text|workflows)/',
           '^src/process/shutdown\\.ts$',
         ],
       },
@@ -210,8 +210,8 @@ module.exports = {
     ),
     forbid(
       'api-is-for-the-server',
-      "Nothing else may be built on the front door. The desk knows the API's schemas.",
-      { path: '^src/', pathNot: ['^src/(api|desk)/', '^src/(server|desk)\\.ts$'] },
+      'Nothing else may be built on the front door.',
+      { path: '^src/', pathNot: ['^src/api/', '^src/server\\.ts$'] },
       { path: '^src/api/' },
     ),
     forbid(
@@ -221,7 +221,21 @@ module.exports = {
       { path: '^src/desk(/|\\.ts$)' },
       {
         path: '^src/',
-        pathNot: ['^src/desk/', '^src/api/schemas/', '^src/(http|payments|process|settings|telemetry|text)/'],
+        pathNot: ['^src/desk/', '^src/(http|payments|process|schemas|settings|telemetry|text)/'],
+      },
+    ),
+    forbid(
+      'schemas-describe',
+      'The API and its callers share them: they say what an answer looks like, and nothing of how it comes about.',
+      { path: '^src/schemas/' },
+      {
+        path: '^src/',
+        pathNot: [
+          '^src/(schemas|payments|reconciliation)/',
+          '^src/settings/merchants\\.ts$',
+          '^src/http/problem\\.ts$',
+          '^src/workflows/messages\\.ts$',
+        ],
       },
     ),
     forbid(

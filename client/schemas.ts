@@ -1,4 +1,4 @@
-/* Made from docs/openapi.json by `npm run openapi`: change the schemas in src/api/schemas instead. */
+/* Made from docs/openapi.json by `npm run openapi`: change the schemas in src/schemas instead. */
 
 /** A word of an answer: one of those, or one that a later version has added. */
 export type Open<Known extends string> = Known | (string & {});

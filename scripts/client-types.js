@@ -43,7 +43,7 @@ const LEFT_OUT = new Set([
 const { factory } = ts;
 const EXPORTED = [factory.createModifier(ts.SyntaxKind.ExportKeyword)];
 
-const HEAD = `/* Made from docs/openapi.json by \`npm run openapi\`: change the schemas in src/api/schemas instead. */
+const HEAD = `/* Made from docs/openapi.json by \`npm run openapi\`: change the schemas in src/schemas instead. */
 
 /** A word of an answer: one of those, or one that a later version has added. */
 export type Open<Known extends string> = Known | (string & {});

@@ -217,6 +217,7 @@ const wrongImports: readonly WrongImport[] = [
   { rule: 'sandbox-is-another-company', from: 'sandbox/main.ts', to: 'src/process/run-process.ts' },
   { rule: 'settings-depend-on-nothing', from: 'src/settings/read-settings.ts', to: 'src/telemetry/logger.ts' },
   { rule: 'api-is-for-the-server', from: 'src/worker.ts', to: 'src/api/app.ts' },
+  { rule: 'schemas-describe', from: 'src/schemas/a.ts', to: 'src/engine/reopen-payment.ts' },
   { rule: 'desk-is-a-caller-of-the-api', from: 'src/desk/a.ts', to: 'src/api/app.ts' },
   { rule: 'desk-is-a-caller-of-the-api', from: 'src/desk/b.ts', to: 'src/temporal/connection.ts' },
   { rule: 'desk-is-a-caller-of-the-api', from: 'src/desk.ts', to: 'src/provider/client.ts' },

@@ -4,8 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
-import { paymentEventSchema } from '../../src/api/schemas/notification.js';
 import { PAYMENT_EVENT_TYPES } from '../../src/payments/words/payment.js';
+import { paymentEventSchema } from '../../src/schemas/notification.js';
 import { type SeededRandom, seededRandom } from '../plan/seeded-random.js';
 import type { BookedStatus } from '../world/provider-books.js';
 

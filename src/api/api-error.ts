@@ -3,7 +3,7 @@ import { Problem, retryAfter } from '../http/problem.js';
 import type { Force } from '../payments/words/decision.js';
 import type { Payment } from '../payments/words/payment.js';
 import type { PaymentId, PaymentKind } from '../payments/words/payment-id.js';
-import { PROBLEMS, type ProblemCode } from './problems.js';
+import { PROBLEMS, type ProblemCode } from '../schemas/problems.js';
 
 interface ApiErrorOptions {
   readonly headers?: Readonly<Record<string, string>>;

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import type { Caller } from '../http/auth.js';
 import type { RequestRecord } from '../http/request-log.js';
+import type { ProblemCode } from '../schemas/problems.js';
 import type { Scope } from '../settings/merchants.js';
 import type { ApiContext } from './context.js';
-import type { ProblemCode } from './problems.js';
 
 /** A response: JSON, or text that is sent as it is, with the content type that the headers name. */
 export interface ApiResponse {

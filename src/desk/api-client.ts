@@ -1,15 +1,15 @@
 import got, { type Got, RequestError } from 'got';
 import type { z } from 'zod';
-import { keySchema } from '../api/schemas/key.js';
-import { notificationListSchema, unacknowledgedListSchema, unmatchedListSchema } from '../api/schemas/notification.js';
-import { paymentPageSchema, paymentSchema, reviewPageSchema } from '../api/schemas/payment.js';
-import { type Problem, problemSchema } from '../api/schemas/problem.js';
-import { balanceSchema, providerRecordsSchema } from '../api/schemas/provider.js';
-import { statementListSchema, statementRequestSchema, statementSchema } from '../api/schemas/statement.js';
-import { timelineSchema } from '../api/schemas/timeline.js';
 import { DESK_AGENT } from '../http/browser.js';
 import type { Force } from '../payments/words/decision.js';
 import type { Service } from '../payments/words/order.js';
+import { keySchema } from '../schemas/key.js';
+import { notificationListSchema, unacknowledgedListSchema, unmatchedListSchema } from '../schemas/notification.js';
+import { paymentPageSchema, paymentSchema, reviewPageSchema } from '../schemas/payment.js';
+import { type Problem, problemSchema } from '../schemas/problem.js';
+import { balanceSchema, providerRecordsSchema } from '../schemas/provider.js';
+import { statementListSchema, statementRequestSchema, statementSchema } from '../schemas/statement.js';
+import { timelineSchema } from '../schemas/timeline.js';
 
 /** The API's answer: what was asked for, or a problem. */
 export type Answer<T> =

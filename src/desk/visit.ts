@@ -1,5 +1,5 @@
-import type { Problem } from '../api/schemas/problem.js';
 import { type Html, html } from '../http/html.js';
+import type { Problem } from '../schemas/problem.js';
 import type { Answer, OperatorApi } from './api-client.js';
 import type { Page } from './page.js';
 import type { Session } from './session.js';

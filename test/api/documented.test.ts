@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { examplePayment } from '../../src/api/schemas/payment.js';
+import { examplePayment } from '../../src/schemas/payment.js';
 import { expectDocumented, expectDocumentedWebhook } from '../support/documented.js';
 
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8', 'x-request-id': '1' };

@@ -3,8 +3,8 @@ import { describe, expect, it } from '@jest/globals';
 import { routes } from '../../src/api/app.js';
 import { readCursor } from '../../src/api/cursor.js';
 import { describeApi } from '../../src/api/openapi/document.js';
-import { PROBLEMS } from '../../src/api/problems.js';
 import { CSV_COLUMNS } from '../../src/api/routes/payment-csv.js';
+import { PROBLEMS } from '../../src/schemas/problems.js';
 import { useApi } from '../support/api-under-test.js';
 import { expectAt } from '../support/documented.js';
 

@@ -6,7 +6,7 @@ import * as client from '../../client/index.js';
 import { VERSION } from '../../client/transport.js';
 import { routes } from '../../src/api/app.js';
 import { toCursor } from '../../src/api/cursor.js';
-import { PROBLEMS } from '../../src/api/problems.js';
+import { PROBLEMS } from '../../src/schemas/problems.js';
 import { paymentId } from '../support/orders.js';
 
 type ClientTypes = (document: unknown) => Promise<string>;

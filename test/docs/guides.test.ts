@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import { routes } from '../../src/api/app.js';
-import { PROBLEMS } from '../../src/api/problems.js';
 import { PAYMENT_EVENT_TYPES, PAYMENT_STATUSES } from '../../src/payments/words/payment.js';
+import { PROBLEMS } from '../../src/schemas/problems.js';
 import { readPage } from '../support/pages.js';
 
 const textOf = async (path: string) => (await readPage(path)).text;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { examplePayment } from '../../src/api/schemas/payment.js';
+import { examplePayment } from '../../src/schemas/payment.js';
 import { atCheckout } from '../../stack/demo/payer.js';
 import { machine, runToEnd } from '../support/built.js';
 import { bringUp, type RunningStack } from '../support/running-stack.js';

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
-import { PROBLEMS } from '../../src/api/problems.js';
 import { MAX_BODY_BYTES } from '../../src/http/body.js';
+import { PROBLEMS } from '../../src/schemas/problems.js';
 import { KEYS, startApi, useApi } from '../support/api-under-test.js';
 
 const key = KEYS.shop;

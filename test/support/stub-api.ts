@@ -2,16 +2,16 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'no
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { z } from 'zod';
-import { keySchema } from '../../src/api/schemas/key.js';
+import { keySchema } from '../../src/schemas/key.js';
 import {
   notificationListSchema,
   unacknowledgedListSchema,
   unmatchedListSchema,
-} from '../../src/api/schemas/notification.js';
-import { paymentPageSchema, paymentSchema, reviewPageSchema } from '../../src/api/schemas/payment.js';
-import { balanceSchema, providerRecordsSchema } from '../../src/api/schemas/provider.js';
-import { statementListSchema, statementRequestSchema, statementSchema } from '../../src/api/schemas/statement.js';
-import { timelineSchema } from '../../src/api/schemas/timeline.js';
+} from '../../src/schemas/notification.js';
+import { paymentPageSchema, paymentSchema, reviewPageSchema } from '../../src/schemas/payment.js';
+import { balanceSchema, providerRecordsSchema } from '../../src/schemas/provider.js';
+import { statementListSchema, statementRequestSchema, statementSchema } from '../../src/schemas/statement.js';
+import { timelineSchema } from '../../src/schemas/timeline.js';
 
 /** The key that the stub knows. */
 export const OPERATOR = 'sk_operator_0123456789';

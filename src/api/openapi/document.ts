@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import { z } from 'zod';
-import { PROBLEMS } from '../problems.js';
+import { PROBLEMS } from '../../schemas/problems.js';
 import type { Route, RouteTag } from '../route.js';
 import { HEADERS, REQUEST_ID } from './headers.js';
 import { describeOperation } from './operations.js';

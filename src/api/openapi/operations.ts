@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PAYMENT_ID_PREFIX } from '../../payments/words/payment-id.js';
+import { examplePayment } from '../../schemas/payment.js';
 import type { Route } from '../route.js';
-import { examplePayment } from '../schemas/payment.js';
 import { exampleOfResponse, shown } from './examples.js';
 import { headersOf, optionalHeadersOf } from './headers.js';
 import { describeProblems } from './problems.js';

@@ -1,8 +1,8 @@
 import { problemType } from '../../http/problem.js';
-import { PROBLEMS, type ProblemCode } from '../problems.js';
+import { examplePayment } from '../../schemas/payment.js';
+import { type Problem, problemSchema } from '../../schemas/problem.js';
+import { PROBLEMS, type ProblemCode } from '../../schemas/problems.js';
 import type { Route } from '../route.js';
-import { examplePayment } from '../schemas/payment.js';
-import { type Problem, problemSchema } from '../schemas/problem.js';
 import { type HeaderName, headersOf, optionalHeadersOf, text } from './headers.js';
 import type { JsonObject, SchemaComponents } from './schema-components.js';
 

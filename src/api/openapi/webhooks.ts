@@ -1,6 +1,7 @@
 import type { PaymentEventType } from '../../payments/words/payment.js';
-import { paymentEventSchema } from '../schemas/notification.js';
-import { exampleOfWebhook, shown } from './examples.js';
+import { paymentEventSchema } from '../../schemas/notification.js';
+import { exampleOfWebhook } from './example-payments.js';
+import { shown } from './examples.js';
 import type { JsonObject, SchemaComponents } from './schema-components.js';
 
 const EVENTS: Readonly<Record<PaymentEventType, string>> = {

@@ -3,10 +3,10 @@ import type { FoundPayment } from '../../engine/find-payment.js';
 import { approvePayout as approve, rejectPayout as reject, type UpdateResult } from '../../engine/update-payment.js';
 import { httpProblem } from '../../http/problem.js';
 import { PAYMENT_ID_PREFIX } from '../../payments/words/payment-id.js';
+import { paymentSchema } from '../../schemas/payment.js';
 import { otherKind } from '../api-error.js';
 import type { ApiContext } from '../context.js';
 import { type AuthenticatedRequest, authenticatedRoute, type ResponseOf } from '../route.js';
-import { paymentSchema } from '../schemas/payment.js';
 import { textOf } from './order-fields.js';
 import { ownPayment, refusal, viewerOf } from './payment-resource.js';
 

@@ -3,10 +3,10 @@ import { shareAnswers } from '../../engine/shared-answers.js';
 import { SERVICES } from '../../payments/words/order.js';
 import type { BalanceAnswer } from '../../payments/words/outcome.js';
 import { isoTime } from '../../payments/words/time.js';
+import { balanceSchema } from '../../schemas/provider.js';
 import { ApiError, providerUnavailable } from '../api-error.js';
 import type { BalanceReader, KnownBalance, SharedBalance } from '../context.js';
 import { authenticatedRoute } from '../route.js';
-import { balanceSchema } from '../schemas/provider.js';
 
 export const getBalance = authenticatedRoute({
   method: 'get',

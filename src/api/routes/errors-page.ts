@@ -1,5 +1,5 @@
 import { type Html, html } from '../../http/html.js';
-import { PROBLEMS } from '../problems.js';
+import { PROBLEMS } from '../../schemas/problems.js';
 import { publicRoute } from '../route.js';
 import { page } from './reference.js';
 

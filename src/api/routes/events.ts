@@ -4,11 +4,11 @@ import { isOperator } from '../../http/auth.js';
 import { invalidRequest } from '../../http/problem.js';
 import { PAYMENT_EVENT_TYPES } from '../../payments/words/payment.js';
 import { isoTime } from '../../payments/words/time.js';
+import { eventPageSchema } from '../../schemas/event.js';
 import { noRecords } from '../api-error.js';
 import { cursorOf, NO_CURSOR } from '../cursor.js';
 import { merchantName, time, wholeNumber } from '../parameters.js';
 import { authenticatedRoute } from '../route.js';
-import { eventPageSchema } from '../schemas/event.js';
 import { merchantToList, viewerOf } from './payment-resource.js';
 
 const PAGE_SIZE = 100;

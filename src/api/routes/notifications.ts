@@ -11,12 +11,12 @@ import {
 import { CURRENCY } from '../../payments/words/limits.js';
 import type { PaymentId } from '../../payments/words/payment-id.js';
 import { isoTime } from '../../payments/words/time.js';
+import { type DeliveryResource, notificationListSchema, unacknowledgedListSchema } from '../../schemas/notification.js';
+import { paymentSchema } from '../../schemas/payment.js';
 import { noSuchNotification } from '../api-error.js';
 import { cursor, toCursor } from '../cursor.js';
 import { wholeNumber } from '../parameters.js';
 import { authenticatedRoute } from '../route.js';
-import { type DeliveryResource, notificationListSchema, unacknowledgedListSchema } from '../schemas/notification.js';
-import { paymentSchema } from '../schemas/payment.js';
 import { actorOf, ownPayment, viewerOf } from './payment-resource.js';
 
 export const listNotifications = authenticatedRoute({

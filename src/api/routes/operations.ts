@@ -1,8 +1,8 @@
 import { readUnmatched } from '../../engine/provider-notifications.js';
+import { keySchema } from '../../schemas/key.js';
+import { unmatchedListSchema } from '../../schemas/notification.js';
 import { SCOPES } from '../../settings/merchants.js';
 import { authenticatedRoute } from '../route.js';
-import { keySchema } from '../schemas/key.js';
-import { unmatchedListSchema } from '../schemas/notification.js';
 
 /** Such transactions come from payments made by hand at the provider, from another system, or from forged requests. */
 export const listUnmatched = authenticatedRoute({

@@ -8,11 +8,11 @@ import type { Actor } from '../../payments/machine/events.js';
 import { forMerchant } from '../../payments/views/to-payment.js';
 import type { Payment } from '../../payments/words/payment.js';
 import { parsePaymentId } from '../../payments/words/payment-id.js';
+import type { PaymentResource } from '../../schemas/payment.js';
 import type { RefusalDetails } from '../../workflows/messages.js';
 import { ApiError, notAPaymentId, paymentNotFound } from '../api-error.js';
 import type { ApiContext } from '../context.js';
 import type { AuthenticatedRequest } from '../route.js';
-import type { PaymentResource } from '../schemas/payment.js';
 
 /**
  * A payment, or a part of it, as a caller sees it. Operators also see its merchant and, if there is a Web UI, the

@@ -9,11 +9,11 @@ import { type UpdateContext, updatePayment } from '../../engine/update-payment.j
 import { isOperator } from '../../http/auth.js';
 import type { Actor } from '../../payments/machine/events.js';
 import type { Payment } from '../../payments/words/payment.js';
+import { paymentSchema } from '../../schemas/payment.js';
 import { refreshUpdate } from '../../workflows/messages.js';
 import { notChecked } from '../api-error.js';
 import { wholeNumber } from '../parameters.js';
 import { authenticatedRoute, type ResponseOf } from '../route.js';
-import { paymentSchema } from '../schemas/payment.js';
 import { actorOf, ownPayment, refusal, type Viewer, viewerOf } from './payment-resource.js';
 
 /** Shorter than the usual time limit of proxies. */

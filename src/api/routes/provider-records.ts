@@ -4,10 +4,10 @@ import type { UpdateContext } from '../../engine/update-payment.js';
 import type { ListAnswer, NoAnswer, StatusAnswer } from '../../payments/words/outcome.js';
 import type { Payment } from '../../payments/words/payment.js';
 import { isoTime } from '../../payments/words/time.js';
+import { type ProviderRecordsResource, providerRecordsSchema } from '../../schemas/provider.js';
 import type { Answered, ProviderView } from '../../workflows/messages.js';
 import type { ApiContext } from '../context.js';
 import { authenticatedRoute } from '../route.js';
-import { type ProviderRecordsResource, providerRecordsSchema } from '../schemas/provider.js';
 import { ownPayment } from './payment-resource.js';
 
 /**

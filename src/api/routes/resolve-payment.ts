@@ -5,11 +5,11 @@ import { readPayment } from '../../engine/read-payment.js';
 import { updatePayment } from '../../engine/update-payment.js';
 import { onlyFor, variantError } from '../../http/validate.js';
 import { allOf, type Decision } from '../../payments/words/decision.js';
+import { paymentSchema } from '../../schemas/payment.js';
+import { forceSchema } from '../../schemas/review.js';
 import { rejectUpdate, resolveUpdate } from '../../workflows/messages.js';
 import { transId } from '../parameters.js';
 import { authenticatedRoute } from '../route.js';
-import { paymentSchema } from '../schemas/payment.js';
-import { forceSchema } from '../schemas/review.js';
 import { textOf } from './order-fields.js';
 import { ownPayment, refusal, type Viewer, viewerOf } from './payment-resource.js';
 

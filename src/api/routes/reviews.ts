@@ -3,10 +3,10 @@ import { listPayments } from '../../engine/list-payments.js';
 import { countPayments } from '../../engine/oldest-first.js';
 import { PAYMENT_KINDS } from '../../payments/words/payment-id.js';
 import { visibilityQuery } from '../../records/index-queries.js';
+import { reviewPageSchema } from '../../schemas/payment.js';
 import { cursor, toCursor } from '../cursor.js';
 import { limit, merchantName } from '../parameters.js';
 import { authenticatedRoute } from '../route.js';
-import { reviewPageSchema } from '../schemas/payment.js';
 import { viewerOf } from './payment-resource.js';
 
 /** Lets an operator decide first what has waited longest. */

@@ -8,6 +8,7 @@ import { type Statement, statementOf } from '../../reconciliation/statement.js';
 import type { Records } from '../../records/records.js';
 import type { Statements } from '../../records/statements.js';
 import { UnreadableRecordError } from '../../records/versioned-json.js';
+import { statementListSchema, statementRequestSchema, statementSchema } from '../../schemas/statement.js';
 import {
   MAX_STATEMENT_RUN,
   STATEMENT_WORKFLOW_TYPE,
@@ -17,7 +18,6 @@ import {
 import { ApiError, noRecords, recordUnreadable } from '../api-error.js';
 import { wholeNumber } from '../parameters.js';
 import { authenticatedRoute } from '../route.js';
-import { statementListSchema, statementRequestSchema, statementSchema } from '../schemas/statement.js';
 import { statementCsv } from './statement-csv.js';
 import { statementJson } from './statement-json.js';
 

@@ -11,8 +11,8 @@ import { type ShownOccurrence, sourceOf, summaryOf } from '../../payments/views/
 import { refundOf } from '../../payments/words/order.js';
 import type { PaymentId } from '../../payments/words/payment-id.js';
 import { isoTime } from '../../payments/words/time.js';
+import { type TimelineResource, timelineSchema } from '../../schemas/timeline.js';
 import { authenticatedRoute } from '../route.js';
-import { type TimelineResource, timelineSchema } from '../schemas/timeline.js';
 import { ownPayment } from './payment-resource.js';
 
 /** Returns the payment's timeline, oldest first. */

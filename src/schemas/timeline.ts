@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { DECISION_ACTIONS } from '../../payments/words/decision.js';
-import { HELD_FOR } from '../../payments/words/order.js';
-import { FAILURE_CODES, PAYMENT_EVENT_TYPES, PAYMENT_STATUSES } from '../../payments/words/payment.js';
-import { PROVIDER_STATUSES } from '../../payments/words/transaction.js';
+import { DECISION_ACTIONS } from '../payments/words/decision.js';
+import { HELD_FOR } from '../payments/words/order.js';
+import { FAILURE_CODES, PAYMENT_EVENT_TYPES, PAYMENT_STATUSES } from '../payments/words/payment.js';
+import { PROVIDER_STATUSES } from '../payments/words/transaction.js';
 import { described, time, xaf } from './fields.js';
 
 const eventSchema = z

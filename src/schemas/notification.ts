@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { PAYMENT_EVENT_TYPES, PAYMENT_STATUSES } from '../../payments/words/payment.js';
-import { PROVIDER_STATUSES } from '../../payments/words/transaction.js';
-import type { UnmatchedNotification } from '../../workflows/messages.js';
+import { PAYMENT_EVENT_TYPES, PAYMENT_STATUSES } from '../payments/words/payment.js';
+import { PROVIDER_STATUSES } from '../payments/words/transaction.js';
+import type { UnmatchedNotification } from '../workflows/messages.js';
 import { described, schemaOf, time } from './fields.js';
 import { paymentId, paymentSchema } from './payment.js';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { FieldError } from '../../http/problem.js';
-import { PROBLEMS, type ProblemCode } from '../problems.js';
+import type { FieldError } from '../http/problem.js';
 import { described, schemaOf, xaf } from './fields.js';
 import { paymentSchema } from './payment.js';
+import { PROBLEMS, type ProblemCode } from './problems.js';
 import { refundSums } from './refund.js';
 import { objectionsSchema } from './review.js';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { SERVICES } from '../../payments/words/order.js';
-import { MEDIUMS, PROVIDER_STATUSES, type Transaction } from '../../payments/words/transaction.js';
+import { SERVICES } from '../payments/words/order.js';
+import { MEDIUMS, PROVIDER_STATUSES, type Transaction } from '../payments/words/transaction.js';
 import { described, schemaOf, time, xaf } from './fields.js';
 
 const noAnswerFields = {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SCOPES } from '../../settings/merchants.js';
+import { SCOPES } from '../settings/merchants.js';
 import { described } from './fields.js';
 
 export const keySchema = z

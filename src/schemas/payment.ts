@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { CURRENCY } from '../../payments/words/limits.js';
-import { HELD_FOR } from '../../payments/words/order.js';
+import { CURRENCY } from '../payments/words/limits.js';
+import { HELD_FOR } from '../payments/words/order.js';
 import {
   FAILURE_CODES,
   PAYMENT_STATUSES,
   type Payment,
   type PaymentHold,
   type PaymentSummary,
-} from '../../payments/words/payment.js';
-import { PAYMENT_KINDS } from '../../payments/words/payment-id.js';
-import { MEDIUMS } from '../../payments/words/transaction.js';
+} from '../payments/words/payment.js';
+import { PAYMENT_KINDS } from '../payments/words/payment-id.js';
+import { MEDIUMS } from '../payments/words/transaction.js';
 import { described, schemaOf, time, type Wire, xaf } from './fields.js';
 import { resolutionSchema, reviewSchema } from './review.js';
 

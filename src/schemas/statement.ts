@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { PAYMENT_STATUSES } from '../../payments/words/payment.js';
-import { TIME_ZONE } from '../../payments/words/time.js';
-import { MEDIUMS, PROVIDER_STATUSES } from '../../payments/words/transaction.js';
-import { DIFFERENCE_KINDS, type StatementLine } from '../../reconciliation/reconciliation.js';
+import { PAYMENT_STATUSES } from '../payments/words/payment.js';
+import { TIME_ZONE } from '../payments/words/time.js';
+import { MEDIUMS, PROVIDER_STATUSES } from '../payments/words/transaction.js';
+import { DIFFERENCE_KINDS, type StatementLine } from '../reconciliation/reconciliation.js';
 import {
   type BalanceChange,
   type Coverage,
@@ -13,7 +13,7 @@ import {
   type Statement,
   type Sum,
   type Totals,
-} from '../../reconciliation/statement.js';
+} from '../reconciliation/statement.js';
 import { described, schemaOf, time, xaf } from './fields.js';
 import { paymentId, paymentSchema } from './payment.js';
 

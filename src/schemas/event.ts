@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PAYMENT_EVENT_TYPES } from '../../payments/words/payment.js';
+import { PAYMENT_EVENT_TYPES } from '../payments/words/payment.js';
 import { described, time } from './fields.js';
 import { paymentId, paymentSchema } from './payment.js';
 

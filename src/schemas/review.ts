@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { DECISION_ACTIONS, OBJECTIONS } from '../../payments/words/decision.js';
+import { DECISION_ACTIONS, OBJECTIONS } from '../payments/words/decision.js';
 import type {
   PaymentResolution,
   PaymentReview,
   ProposedDecision,
   RejectedDecision,
-} from '../../payments/words/payment.js';
+} from '../payments/words/payment.js';
 import { described, schemaOf, time, xaf } from './fields.js';
 
 const OVERRULED = 'The objections that the operator overruled; without it, `forced` is for whatever came up';
