@@ -46,7 +46,7 @@ export class Records {
   readonly #contents: PaymentContents;
   readonly #payers: Payers;
   readonly #writer: RecordWriter;
-  /** The database didn't answer the last question about a key. */
+  /** The database didn't answer the last question that a merchant waits for. */
   #isAway = false;
   /** A caller is checking whether it is back. */
   #isProbed = false;
@@ -81,13 +81,23 @@ export class Records {
    * doesn't answer, one call at a time waits for it, and the others fail at once: a merchant waits for each of them.
    */
   async has(id: PaymentId): Promise<boolean> {
+    return (await this.#queryUnlessAway('SELECT 1 FROM payments WHERE id = $1', id)).length > 0;
+  }
+
+  /** Lists the recorded refunds of a collection; fails at once as {@link has} does. */
+  async refundsOf(collection: PaymentId): Promise<PaymentId[]> {
+    const rows = await this.#queryUnlessAway('SELECT id FROM payments WHERE refund_of = $1', collection);
+    return rows.map((row) => idRow.parse(row).id);
+  }
+
+  async #queryUnlessAway(text: string, id: PaymentId): Promise<Row[]> {
     if (this.#isAway && this.#isProbed) throw new RecordsUnavailableError('the records do not answer');
     const isProbe = this.#isAway;
     if (isProbe) this.#isProbed = true;
     try {
-      const rows = await this.database.query('SELECT 1 FROM payments WHERE id = $1', [id]);
+      const rows = await this.database.query(text, [id]);
       this.#isAway = false;
-      return rows.length > 0;
+      return rows;
     } catch (error) {
       this.#isAway = error instanceof RecordsUnavailableError;
       throw error;
@@ -99,12 +109,6 @@ export class Records {
   async find(id: PaymentId): Promise<PaymentRecord | undefined> {
     const [row] = await this.database.query('SELECT * FROM payments WHERE id = $1', [id]);
     return row && (await this.#toRecord(row));
-  }
-
-  /** Lists the recorded refunds of a collection. */
-  async refundsOf(collection: PaymentId): Promise<PaymentId[]> {
-    const rows = await this.database.query('SELECT id FROM payments WHERE refund_of = $1', [collection]);
-    return rows.map((row) => idRow.parse(row).id);
   }
 
   /** Lists payments by their creation, then by their ids. */

@@ -97,8 +97,12 @@ describe('a payment that Temporal has forgotten', () => {
   beforeAll(async () => {
     id = (await stack.paid(idempotencyKey)).id;
     const read = async (path: string) => (await ask(path)).body;
+    const shown = await eventually(
+      () => read(`/v1/payments/${id}`),
+      (payment) => payment.refundable !== undefined,
+    );
     before = {
-      payment: await read(`/v1/payments/${id}`),
+      payment: shown,
       events: await read(`/v1/payments/${id}/events`),
       notifications: await read(`/v1/payments/${id}/notifications`),
     };
@@ -106,8 +110,14 @@ describe('a payment that Temporal has forgotten', () => {
   });
 
   it('is answered as it was, with its timeline and its notifications', async () => {
-    expect((await ask(`/v1/payments/${id}`)).body).toEqual(before.payment);
-    expect((await ask(`/v1/payments/${id}?wait=1`)).body).toEqual(before.payment);
+    for (const query of ['', '?wait=1']) {
+      // On a busy machine, it may be shown without the sums of its refunds.
+      const { body } = await eventually(
+        () => ask(`/v1/payments/${id}${query}`),
+        (answer) => answer.body.refundable !== undefined,
+      );
+      expect(body).toEqual(before.payment);
+    }
     expect((await ask(`/v1/payments/${id}/events`)).body).toEqual(before.events);
     expect((await ask(`/v1/payments/${id}/notifications`)).body).toEqual(before.notifications);
   });
@@ -141,7 +151,8 @@ describe('a payment that Temporal has forgotten', () => {
     const made = stack.sandbox.ledger.all().length;
     const again = await post('/v1/collections', link, idempotencyKey);
     expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
-    expect(again.body).toEqual(before.payment);
+    const { refunded: _, refunding: __, refundable: ___, ...payment } = before.payment;
+    expect(again.body).toEqual(payment);
     expect(stack.sandbox.ledger.all()).toHaveLength(made);
     await expect(stack.api.client.workflow.getHandle(id).describe()).rejects.toThrow();
   });

@@ -5,6 +5,11 @@ import {
   hintSignal,
   PAYOUT_LIMIT_WORKFLOW_TYPE,
   type PayoutLimitInput,
+  REFUNDS_WORKFLOW_TYPE,
+  type RefundsInput,
+  refundsQuery,
+  refundsWorkflowId,
+  reserveRefundUpdate,
   UNMATCHED_WORKFLOW,
   unmatchedQuery,
   unmatchedSignal,
@@ -106,6 +111,37 @@ describe('a workflow beside payments', () => {
     expect(await count(500)).toEqual({ isAccepted: [false], total: 600 });
     await world.pass(2 * HOUR);
     expect((await world.ended(workflowId, 'payouts-of-a-day')).at(-1)).toBe('WORKFLOW_EXECUTION_COMPLETED');
+  });
+
+  it('keeps the refunds of a collection, whatever becomes of the requests for them', async () => {
+    const collection = paymentId('col_refunded');
+    const workflowId = refundsWorkflowId(collection);
+    const reserve = async (amount: number, none: readonly number[] = []) => {
+      const id = (given: number) => paymentId(`pay_${given}`);
+      const readings = none.map((given) => ({ kind: 'none', id: id(given) }) as const);
+      const reservation = { id: id(amount), amount, collected: 1_000, readings, readAt: world.clock.now() };
+      return await world.client.workflow.executeUpdateWithStart(reserveRefundUpdate, {
+        args: [reservation],
+        startWorkflowOperation: new WithStartWorkflowOperation<(input: RefundsInput) => Promise<void>>(
+          REFUNDS_WORKFLOW_TYPE,
+          {
+            workflowId,
+            taskQueue: 'payments',
+            args: [{ v: 1, collection }],
+            workflowIdConflictPolicy: 'USE_EXISTING',
+          },
+        ),
+      });
+    };
+    expect(await reserve(600)).toEqual({ kind: 'reserved' });
+    expect(await reserve(500, [600])).toEqual({ kind: 'noRoom', counted: 600 });
+    const handle = world.client.workflow.getHandle(workflowId);
+    await handle.cancel();
+    await world.pass(HOUR);
+    expect(await reserve(500, [600])).toEqual({ kind: 'reserved' });
+    expect(await handle.query(refundsQuery)).toMatchObject([{ kind: 'reserved', id: 'pay_500', amount: 500 }]);
+    await saveHistory('refunds-of-a-collection', await handle.fetchHistory());
+    await handle.terminate();
   });
 
   it('keeps notifications that match no payment', async () => {
