@@ -82,6 +82,8 @@ describe('a query for payments', () => {
   it("gives each of the provider's transactions a keyword of its own, that is read back", () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, maxLength: 20, unit: 'grapheme' }), (transId) => {
+        // A longer one is cut off.
+        fc.pre(encodeURIComponent(transId).length <= 200);
         const keyword = toTransIdKeyword(transId);
         return isQueryable(keyword) && fromTransIdKeyword(keyword) === transId;
       }),
