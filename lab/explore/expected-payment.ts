@@ -125,16 +125,12 @@ export class ExpectedPayment {
     this.todo = todo;
     const [status, transId] = [statusOf(payment), transIdOf(payment)];
     const isFinal = isFinalPayment(payment);
-    const [heldBefore, held] = [heldForOf(before), heldForOf(payment)];
-    const isNotified =
-      (['REVIEW', 'FAILED'].includes(status) && status !== statusOf(before)) || (held !== null && heldBefore === null);
+    const isNotified = ['REVIEW', 'FAILED'].includes(status) && status !== statusOf(before);
     const isPaid = status === 'SUCCESSFUL' && (status !== statusOf(before) || transId !== transIdOf(before));
     const amountPaid = amountPaidOf(payment);
     const attributes = [
       ...(status === statusOf(before) ? [] : [['PaymentStatus', status]]),
       ...(isFinal === isFinalPayment(before) && !isNotified ? [] : [['PaymentFinal', isFinal]]),
-      ...(held?.length === heldBefore?.length ? [] : [['HeldFor', held]]),
-      ...(payment.release?.at === before.release?.at ? [] : [['ReleasedAt', isoTime(payment.release?.at ?? 0)]]),
       ...(transId === undefined || transId === transIdOf(before) ? [] : [['TransId', transId]]),
       // One of an outcome before a review is taken out again.
       ...(isPaid && (amountPaid !== undefined || payment.reviews > 0) ? [['AmountPaid', amountPaid ?? null]] : []),
@@ -143,6 +139,8 @@ export class ExpectedPayment {
     const isGivenUp = hasGivenUp(payment.notifications);
     if (isGivenUp !== hasGivenUp(before.notifications))
       this.#acts.push(['searchAttributes', { NotificationGivenUp: isGivenUp || null }]);
+    const hold = changesOfHold(before, payment);
+    if (hold.length > 0) this.#acts.push(['searchAttributes', Object.fromEntries(hold)]);
     this.#acts.push(...replies.map(replyAct));
     if (todo.kind !== 'deliver') return;
     this.#acts.push(activityAct(payment, todo, now));
@@ -175,6 +173,21 @@ export class ExpectedPayment {
       }
     }
   }
+}
+
+/** Returns what the index is told of a held payout: `PaymentFinal` is there as long as a notification is due. */
+function changesOfHold(before: PaymentState, payment: PaymentState): [string, unknown][] {
+  const [was, held] = [heldForOf(before), heldForOf(payment)];
+  const isDue = ({ notifications }: PaymentState) => notifications.some(({ delivery }) => delivery.kind === 'due');
+  return [
+    ...(held?.length === was?.length ? [] : [['HeldFor', held] as [string, unknown]]),
+    ...(payment.release?.at === before.release?.at
+      ? []
+      : [['ReleasedAt', isoTime(payment.release?.at ?? 0)] as [string, unknown]]),
+    ...(held === null || isDue(payment) === (was !== null && isDue(before))
+      ? []
+      : [['PaymentFinal', isDue(payment) ? false : null] as [string, unknown]]),
+  ];
 }
 
 /** Returns what a payout waits for, once it has said so; `null` when it isn't held. */

@@ -123,9 +123,13 @@ export function payoutsOfDay(merchant: string, day: string): string {
 
 /**
  * Open runs of payments with notifications: the first notification gives each payment a {@link attributes.final},
- * `false` if need be, which it keeps whatever its status. The index doesn't know the pending deliveries.
+ * `false` if need be, which it keeps whatever its status. A held payout has one only while a notification is due; of
+ * the others, the index doesn't know the pending deliveries.
  */
 export const NOTIFIABLE_PAYMENTS = `${PAYMENTS} AND ExecutionStatus = "Running" AND ${attributes.final.name} IS NOT NULL`;
+
+/** Open runs of payments that the recorder reads: those, and held payouts, whether or not a notification is due. */
+export const OPEN_PAYMENTS_TO_RECORD = `${PAYMENTS} AND ExecutionStatus = "Running" AND (${attributes.final.name} IS NOT NULL OR ${attributes.heldFor.name} IS NOT NULL)`;
 
 /**
  * Runs of payments with a notification that nobody sends any more: it was given up, or its payment's workflow was

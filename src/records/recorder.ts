@@ -6,7 +6,7 @@ import type { PaymentId } from '../payments/words/payment-id.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../payments/words/time.js';
 import { endingWith } from '../temporal/connection.js';
 import { RecordsUnavailableError } from './database.js';
-import { endedBetween, NOTIFIABLE_PAYMENTS } from './index-queries.js';
+import { endedBetween, OPEN_PAYMENTS_TO_RECORD } from './index-queries.js';
 import { callUntil, type ListedRun, listRuns } from './list-runs.js';
 import type { NewRecord } from './payment-record.js';
 import { isTemporalAway, readRun } from './read-run.js';
@@ -174,7 +174,7 @@ class Recorder {
   /** Records the notifications of open payments. A payment is read when its status changes, and now and then. */
   async #recordOpen(now: number, stop: AbortSignal): Promise<void> {
     if (now < this.#openAgainAt) return;
-    if ((await this.#recordAll(NOTIFIABLE_PAYMENTS, now, stop)) === undefined) return;
+    if ((await this.#recordAll(OPEN_PAYMENTS_TO_RECORD, now, stop)) === undefined) return;
     this.#openAgainAt = nextAt(now, this.#pace.openMs);
   }
 

@@ -1,5 +1,5 @@
 import { log, setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
-import { hasGivenUp } from '../payments/machine/notification.js';
+import { hasGivenUp, nextDue } from '../payments/machine/notification.js';
 import { describePayment } from '../payments/views/describe-payment.js';
 import { decisionsIn } from '../payments/views/occurrences.js';
 import { amountPaidOf, toPayment } from '../payments/views/to-payment.js';
@@ -64,20 +64,14 @@ function indexChange(before: PaymentState, payment: PaymentState): void {
   const isNewStatus = status !== statusOf(before);
   const isNewTransaction = transId !== undefined && transId !== transIdOf(before);
   // From then on, the index knows that its merchant was to be notified of something, whatever status comes next.
-  const heldFor = heldForOf(payment);
-  const isNewlyHeld = heldFor.length > 0 && heldForOf(before).length === 0;
-  const isNotified = isNewlyHeld || (isNewStatus && (status === 'REVIEW' || status === 'FAILED'));
+  const isNotified = isNewStatus && (status === 'REVIEW' || status === 'FAILED');
   const amountPaid = amountPaidOf(payment);
   // Of an outcome before a review, another amount may be there.
   const isPaid = status === 'SUCCESSFUL' && (amountPaid !== undefined || payment.reviews > 0);
-  const isHeldOtherwise = heldFor.length !== heldForOf(before).length;
-  const releasedAt = before.release?.at === undefined ? payment.release?.at : undefined;
-  if (isNewStatus || isNewTransaction || isHeldOtherwise) {
+  if (isNewStatus || isNewTransaction) {
     upsertSearchAttributes([
       ...(isNewStatus ? [{ key: attributes.status, value: status }] : []),
       ...(isFinal !== isFinalPayment(before) || isNotified ? [{ key: attributes.final, value: isFinal }] : []),
-      ...(isHeldOtherwise ? [{ key: attributes.heldFor, value: heldFor.length > 0 ? [...heldFor] : null }] : []),
-      ...(releasedAt === undefined ? [] : [{ key: attributes.releasedAt, value: new Date(releasedAt) }]),
       ...(isNewTransaction ? [{ key: attributes.transId, value: toTransIdKeyword(transId) }] : []),
       ...(isPaid ? [{ key: attributes.amountPaid, value: amountPaid ?? null }] : []),
     ]);
@@ -86,6 +80,31 @@ function indexChange(before: PaymentState, payment: PaymentState): void {
   if (isGivenUp !== hasGivenUp(before.notifications)) {
     upsertSearchAttributes([{ key: attributes.givenUp, value: isGivenUp || null }]);
   }
+  indexHold(before, payment);
+}
+
+/**
+ * Updates the search attributes of a payout that is held, or was. Many may be held for weeks: the index knows them as
+ * payments with notifications only while one is due.
+ */
+function indexHold(before: PaymentState, payment: PaymentState): void {
+  const heldFor = heldForOf(payment);
+  const isDue = isDueWhileHeld(payment);
+  const releasedAt = before.release?.at === undefined ? payment.release?.at : undefined;
+  const changes = [
+    ...(heldFor.length === heldForOf(before).length
+      ? []
+      : [{ key: attributes.heldFor, value: heldFor.length > 0 ? [...heldFor] : null }]),
+    ...(releasedAt === undefined ? [] : [{ key: attributes.releasedAt, value: new Date(releasedAt) }]),
+    ...(heldFor.length > 0 && isDue !== isDueWhileHeld(before)
+      ? [{ key: attributes.final, value: isDue ? false : null }]
+      : []),
+  ];
+  if (changes.length > 0) upsertSearchAttributes(changes);
+}
+
+function isDueWhileHeld(payment: PaymentState): boolean {
+  return heldForOf(payment).length > 0 && nextDue(payment.notifications) !== undefined;
 }
 
 /** The log's words for operators' decisions; who has decided what, and on which review, stands beside them. */

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
+import { NOTIFIABLE_PAYMENTS } from '../../src/records/index-queries.js';
 import { Records } from '../../src/records/records.js';
 import { freePort } from '../../stack/processes/ports.js';
 import { type PGliteServer, startPGliteServer } from '../../stack/records/pglite-server.js';
+import { merchantsWith } from '../support/api-under-test.js';
 import { eventually } from '../support/eventually.js';
 import { link, useStack } from '../support/payment-stack.js';
 import { startRecorder } from '../support/running-recorder.js';
@@ -48,5 +50,44 @@ describe("a link's attempt that has failed", () => {
     } finally {
       await stop();
     }
+  });
+});
+
+describe('a payout that nobody approves', () => {
+  const keys = [
+    { name: 'shop', person: 'ann', secret: 'secret-of-ann', scopes: ['payouts', 'read'] },
+    { name: 'shop', person: 'bob', secret: 'secret-of-bob', scopes: ['approve'] },
+  ] as const;
+
+  it('is recorded while it waits and once it has ended, and stands in lists as unsent', async () => {
+    const api = await stack.startMore({ merchants: merchantsWith(keys), records, answerWithinMs: 20_000 });
+    const ask = (method: string, path: string, key: string, more: object = {}) =>
+      api.ask(method, path, { key: `secret-of-${key}`, ...more });
+    const body = { amount: 90_000, phone: '677000000', approval: true, externalId: 'wages-11' };
+    const headers = { 'idempotency-key': 'wages-11' };
+    const { body: held } = await ask('POST', '/v1/payouts', 'ann', { body, headers });
+    // Nobody is to be notified any more: operators needn't look for what is due.
+    await eventually(
+      () => api.client.workflow.count(`WorkflowId = "${held.id}" AND HeldFor = "approval" AND PaymentFinal IS NULL`),
+      ({ count }) => count === 1,
+    );
+    expect((await api.client.workflow.count(`${NOTIFIABLE_PAYMENTS} AND WorkflowId = "${held.id}"`)).count).toBe(0);
+
+    const stop = startRecorder(stack.api.client, records);
+    const types = async () =>
+      (await records.events({ after: 0 }, 10)).filter((one) => one.paymentId === held.id).map(({ type }) => type);
+    try {
+      await eventually(types, ({ length }) => length === 1, 30_000);
+      await ask('POST', `/v1/payouts/${held.id}/reject`, 'bob', { body: { why: 'no such person' } });
+      expect(await eventually(types, ({ length }) => length === 2, 30_000)).toEqual(['payment.held', 'payment.failed']);
+    } finally {
+      await stop();
+    }
+    const { body: list } = await ask('GET', '/v1/payments?externalId=wages-11', 'ann');
+    expect(list.data).toMatchObject([{ id: held.id, status: 'FAILED', final: true, failureCode: 'not_approved' }]);
+    expect(list.data[0]).not.toHaveProperty('transId');
+    const { text } = await ask('GET', '/v1/payments?externalId=wages-11', 'ann', { headers: { accept: 'text/csv' } });
+    expect(text).toMatch(new RegExp(`${held.id},.*FAILED.*not_approved`));
+    expect(stack.transactionsOf(held.id)).toEqual([]);
   });
 });
