@@ -64,12 +64,23 @@ const merchantsSchema = z
         else places.set(value, placeOf(path));
       };
     };
+    const spellings = new Map(merchants.map((one) => [one.name.toLowerCase(), one.name]));
+    /** One person in two spellings would count as two. */
+    const person = (value: string, path: (string | number)[]) => {
+      const spelling = spellings.get(value.toLowerCase()) ?? value;
+      spellings.set(value.toLowerCase(), spelling);
+      if (spelling === value) return;
+      context.addIssue({ code: 'custom', path, message: 'is written in two ways: two people need two names' });
+    };
     const name = once('each merchant needs its own name');
     const key = once('each key needs its own secret');
     for (const [index, one] of merchants.entries()) {
       const at = ['merchants', index];
       name(one.name, [...at, 'name']);
-      for (const [number, { sha256 }] of one.keys.entries()) key(sha256, [...at, 'keys', number, 'sha256']);
+      for (const [number, { sha256, person: who }] of one.keys.entries()) {
+        key(sha256, [...at, 'keys', number, 'sha256']);
+        if (who !== undefined) person(who, [...at, 'keys', number, 'person']);
+      }
       const url = once('each webhook of a merchant needs its own address');
       for (const [number, webhook] of one.webhooks.entries()) url(webhook.url, [...at, 'webhooks', number, 'url']);
     }

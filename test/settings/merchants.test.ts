@@ -145,6 +145,19 @@ describe("the merchants' file", () => {
     expect(mistakes.join()).not.toContain('hush-hush');
   });
 
+  it('has each person in one spelling, so that nobody counts as two', async () => {
+    const key = (character: string, person: string) => ({ sha256: digest(character), scopes: ['approve'], person });
+    const file = (...people: string[]) => ({
+      merchants: [{ name: 'shop', keys: people.map((person, index) => key(String(index), person)) }],
+    });
+    expect(await mistakesIn(file('ann', 'bob', 'ann', 'shop'))).toEqual([]);
+    const message = 'is written in two ways: two people need two names';
+    expect(await mistakesIn(file('ann', 'Ann', 'Shop'))).toEqual([
+      `merchants[0].keys[1].person ${message}`,
+      `merchants[0].keys[2].person ${message}`,
+    ]);
+  });
+
   it('has no name, no key and no address of a merchant twice', async () => {
     const webhook = { url: 'https://shop.example', secrets: [SECRET] };
     const other = {
