@@ -445,7 +445,7 @@ export interface PayoutParams {
   };
 }
 
-export interface RefundRequest {
+export interface RefundParams {
   /** In XAF; by default all that can still be refunded */
   readonly amount?: number;
   /**
@@ -966,6 +966,8 @@ export interface StatementLine {
   readonly financialTransId?: string;
   readonly medium?: Open<'mobile money' | 'orange money' | 'platform'>;
   readonly externalId?: string;
+  /** The collection that the payout refunds */
+  readonly refundOf?: string;
   readonly createdAt: string;
   readonly providerStatus?: Open<'CREATED' | 'PENDING' | 'SUCCESSFUL' | 'FAILED' | 'EXPIRED'>;
   /** As the provider shows it, in XAF */

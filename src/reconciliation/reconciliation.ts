@@ -24,6 +24,8 @@ export interface DayPayment {
   readonly amountPaid?: number | undefined;
   readonly transId?: TransId | undefined;
   readonly externalId?: string | undefined;
+  /** The collection that it refunds. */
+  readonly refundOf?: PaymentId | undefined;
   /** ms since the epoch. */
   readonly createdAt: number;
 }
@@ -180,7 +182,7 @@ export function movedBy({ amount, amountPaid }: Pick<DayPayment, 'amount' | 'amo
 }
 
 function toLine(payment: DayPayment, own: Transaction | undefined, compared: boolean): StatementLine {
-  const { id, merchant, kind, status, final, amount, externalId, createdAt } = payment;
+  const { id, merchant, kind, status, final, amount, externalId, refundOf, createdAt } = payment;
   const paid = own?.status === 'SUCCESSFUL' ? own : undefined;
   const amountPaid = status === 'SUCCESSFUL' ? (payment.amountPaid ?? paid?.amount) : undefined;
   const revenue = paid?.revenue;
@@ -199,6 +201,7 @@ function toLine(payment: DayPayment, own: Transaction | undefined, compared: boo
     financialTransId: own?.financialTransId,
     medium: own?.medium,
     externalId,
+    refundOf,
     createdAt: isoTime(createdAt),
     providerStatus: own?.status,
     providerAmount: own?.amount,

@@ -112,6 +112,6 @@ function toRunOfDay(run: PaymentRun): RunOfDay {
 }
 
 function toDayPayment({ id, merchant, indexed }: PaymentRun): DayPayment {
-  const { kind, status, final, amount, amountPaid, transId, externalId, createdAt } = indexed;
-  return { id, merchant, kind, status, final, amount, amountPaid, transId, externalId, createdAt };
+  const { kind, status, final, amount, amountPaid, transId, externalId, refundOf, createdAt } = indexed;
+  return { id, merchant, kind, status, final, amount, amountPaid, transId, externalId, refundOf, createdAt };
 }

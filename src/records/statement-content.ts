@@ -52,6 +52,7 @@ export const paymentFields = {
   amountPaid: amount.optional(),
   transId: transId.optional(),
   externalId: maybeText,
+  refundOf: paymentId.optional(),
 };
 
 export const statementLine = object<StatementLine>({

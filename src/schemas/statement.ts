@@ -110,6 +110,7 @@ const statementLineSchema = schemaOf<StatementLine>()({
   financialTransId: z.string().optional(),
   medium: z.enum(MEDIUMS).optional(),
   externalId: z.string().optional(),
+  refundOf: paymentSchema.shape.refundOf,
   createdAt: time,
   providerStatus: z.enum(PROVIDER_STATUSES).optional(),
   providerAmount: xaf('As the provider shows it').optional(),

@@ -58,6 +58,11 @@ describe('a payment in a statement', () => {
     });
   });
 
+  it('says which collection a refund is of', () => {
+    const refundOf = 'col_9' as PaymentId;
+    expect(compare(payment({ kind: 'payout', refundOf }), [transaction()]).line).toMatchObject({ refundOf });
+  });
+
   it.each([
     ['says no revenue', { revenue: undefined }],
     ['says more than was paid', { revenue: 1_001 }],

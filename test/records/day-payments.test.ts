@@ -120,11 +120,11 @@ describe('the payments of a day', () => {
     expect(payments).toStrictEqual([
       {
         ...{ ...fields, id: idOf(7), status: 'SUCCESSFUL', createdAt: createdAt(7) },
-        ...{ amountPaid: undefined, transId: undefined, externalId: undefined },
+        ...{ amountPaid: undefined, transId: undefined, externalId: undefined, refundOf: undefined },
       },
       {
         ...{ ...fields, id: idOf(8), status: 'FAILED', createdAt: createdAt(8) },
-        ...{ amountPaid: undefined, transId: undefined, externalId: undefined },
+        ...{ amountPaid: undefined, transId: undefined, externalId: undefined, refundOf: undefined },
       },
     ]);
   });

@@ -284,8 +284,8 @@ const CSV: Readonly<Record<string, string>> = {
     `${examplePayment.id},collection,link,SUCCESSFUL,true,5000,5000,XAF,4900,100,${medium},${examplePayment.transId},,,${examplePayment.externalId},,,${examplePayment.createdAt},${updatedAt},{}`,
   ].join('\r\n'),
   getStatement: [
-    'record,date,service,id,status,amount,amountPaid,revenue,fee,currency,transId,financialTransId,medium,externalId,providerStatus,providerAmount,at,note',
-    `payment,2026-11-21,collection,${examplePayment.id},SUCCESSFUL,5000,5000,4900,100,XAF,${examplePayment.transId},3034752116,${medium},${examplePayment.externalId},SUCCESSFUL,5000,${examplePayment.createdAt},`,
+    'record,date,service,id,status,amount,amountPaid,revenue,fee,currency,transId,financialTransId,medium,externalId,refundOf,providerStatus,providerAmount,at,note',
+    `payment,2026-11-21,collection,${examplePayment.id},SUCCESSFUL,5000,5000,4900,100,XAF,${examplePayment.transId},3034752116,${medium},${examplePayment.externalId},,SUCCESSFUL,5000,${examplePayment.createdAt},`,
   ].join('\r\n'),
 };
 

@@ -22,6 +22,7 @@ const COLUMNS = [
   'financialTransId',
   'medium',
   'externalId',
+  'refundOf',
   'providerStatus',
   'providerAmount',
   'at',
