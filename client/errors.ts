@@ -70,6 +70,8 @@ export class ApiError extends SanagaError {
   readonly force: Force | undefined;
   /** The amount of a refused match's transaction, where it differs from the order; XAF. */
   readonly transactionAmount: number | undefined;
+  /** What can still be refunded of the collection, where a refund was refused because of it; XAF. */
+  readonly refundable: number | undefined;
 
   constructor(
     readonly status: number,
@@ -85,6 +87,7 @@ export class ApiError extends SanagaError {
     this.paymentId = problem.paymentId ?? problem.payment?.id;
     this.force = problem.force;
     this.transactionAmount = problem.transactionAmount;
+    this.refundable = problem.refundable;
   }
 }
 

@@ -7,6 +7,8 @@ import type {
   CreatedPayment,
   Payment,
   PayoutParams,
+  RefundParams,
+  Refunds,
   RejectionParams,
 } from './types.js';
 
@@ -47,6 +49,27 @@ export class Collections {
   expire(id: string, options?: RequestOptions): Promise<Payment> {
     const path = `${pathOf('collections', id)}/expire`;
     return askPayment(this.#send, { method: 'POST', path, changes: 'once', paymentId: id }, options);
+  }
+
+  /**
+   * Pays a collection back, whole or in part. The refund is a payout whose `refundOf` is the collection. It may wait
+   * for an approval: see `held`.
+   *
+   * @throws {ConflictError} when the collection can't be refunded, or its figures aren't those that you expected
+   * @throws {LimitError} when it is more than what is left to refund: see `refundable`. Nothing was sent
+   * @throws {PaymentRejectedError} when the provider rejected it
+   * @throws {OutcomeUnknownError} when it isn't known whether the refund was created: repeat with its `idempotencyKey`,
+   *   and with no other key
+   */
+  refund(id: string, params: RefundParams, options?: CreateOptions): Promise<CreatedPayment> {
+    return create(this.#send, `${pathOf('collections', id)}/refunds`, params, options);
+  }
+
+  /** Returns the refunds of a collection, oldest first, and how much of it is refunded and can still be, in XAF. */
+  async refunds(id: string, options?: RequestOptions): Promise<Refunds> {
+    const path = `${pathOf('collections', id)}/refunds`;
+    const request = { method: 'GET', path, changes: 'nothing', expects: ['data', 'refundable'] } as const;
+    return (await this.#send<Refunds>(request, options)).body;
   }
 }
 
@@ -114,7 +137,7 @@ const IDEMPOTENCY_KEY = /^[\x21-\x7e]([\x20-\x7e]{0,253}[\x21-\x7e])?$/;
 async function create(
   send: Send,
   path: string,
-  params: CollectionParams | PayoutParams,
+  params: CollectionParams | PayoutParams | RefundParams,
   given: CreateOptions = {},
 ): Promise<CreatedPayment> {
   refuseNoObject('params', params);

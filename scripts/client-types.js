@@ -19,6 +19,7 @@ const NAMES = {
   LinkCollectionRequest: 'LinkParams',
   MatchRequest: 'MatchParams',
   PayoutRequest: 'PayoutParams',
+  RefundRequest: 'RefundParams',
   Problem: 'ProblemDocument',
   RejectionRequest: 'RejectionParams',
   ResendOrFailRequest: 'ResendOrFailParams',

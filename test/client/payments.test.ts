@@ -1,5 +1,12 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { IncompleteListError, NotFoundError, type Payment, Sanaga, WaitTimeoutError } from '../../client/index.js';
+import {
+  ConflictError,
+  IncompleteListError,
+  NotFoundError,
+  type Payment,
+  Sanaga,
+  WaitTimeoutError,
+} from '../../client/index.js';
 import { closeServers, type HttpServer, type Seen, serveHttp } from '../support/local-servers.js';
 
 afterEach(closeServers);
@@ -34,6 +41,54 @@ async function collected<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   for await (const item of items) all.push(item);
   return all;
 }
+
+describe('refunding a collection', () => {
+  const params = { amount: 300, reason: 'out of stock' };
+  const refund = payment(2, { id: 'pay_2', kind: 'payout', refundOf: 'col_1', refundReason: 'out of stock' });
+
+  it('is asked for under the collection, with the key', async () => {
+    const server = await serve(() => [201, refund]);
+    const created = await clientOf(server).collections.refund('col_1', params, { idempotencyKey: 'refund-1' });
+    expect(created).toEqual({ ...refund, idempotencyKey: 'refund-1', replayed: false });
+    expect(server.seen).toMatchObject([{ method: 'POST', path: '/v1/collections/col_1/refunds' }]);
+    expect(server.seen[0]?.headers['idempotency-key']).toBe('refund-1');
+    expect(JSON.parse(server.seen[0]?.body ?? '')).toEqual(params);
+  });
+
+  it('is in doubt without an answer: the error has the key to repeat it with', async () => {
+    const server = await serve(() => undefined);
+    const asked = clientOf(server).collections.refund('col_1', params, { idempotencyKey: 'refund-1' });
+    await expect(asked).rejects.toMatchObject({ name: 'OutcomeUnknownError', idempotencyKey: 'refund-1' });
+  });
+
+  it.each(['not_refundable', 'refundable_mismatch'])('is a conflict when the API answers %s', async (code) => {
+    const server = await serve(() => [409, { code, detail: 'No.' }]);
+    await expect(clientOf(server).collections.refund('col_1', params)).rejects.toBeInstanceOf(ConflictError);
+  });
+
+  it('is told what is left when it is more than that', async () => {
+    const sums = { collected: 500, refunded: 0, refunding: 300, refundable: 200 };
+    const server = await serve(() => [422, { code: 'more_than_refundable', detail: 'No.', ...sums }]);
+    await expect(clientOf(server).collections.refund('col_1', params)).rejects.toMatchObject({
+      name: 'LimitError',
+      refundable: 200,
+    });
+  });
+
+  it('is listed with the figures', async () => {
+    const figures = { object: 'refunds', collection: 'col_1', collected: 500, refunded: 0, refunding: 300 };
+    const listed = { ...figures, refundable: 200, data: [refund] };
+    const server = await serve(() => [200, listed]);
+    expect(await clientOf(server).collections.refunds('col_1')).toEqual(listed);
+    expect(server.seen).toMatchObject([{ method: 'GET', path: '/v1/collections/col_1/refunds' }]);
+  });
+
+  it('is refused for what is no collection', async () => {
+    expect(() => clientOf({ url: 'http://127.0.0.1:1' } as HttpServer).collections.refund('../x', params)).toThrow(
+      "not a payment's id",
+    );
+  });
+});
 
 describe('waiting for an outcome', () => {
   const paid = payment(1, { status: 'SUCCESSFUL', final: true });
