@@ -10,7 +10,7 @@ const OTHERWISE: Readonly<Record<string, string>> = {
 const NAMED_ALIKE: ReadonlySet<string> = new Set([
   ...['phone', 'medium', 'name', 'email', 'externalId', 'userId', 'message', 'redirectUrl', 'expiresIn'],
   ...['status', 'kind', 'transId', 'financialTransId', 'merchant', 'final', 'limit', 'since'],
-  ...['why', 'force', 'version', 'approval', 'sendAt', 'held'],
+  ...['why', 'force', 'version', 'reason', 'approval', 'sendAt', 'held'],
 ]);
 
 /**

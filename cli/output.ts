@@ -29,7 +29,8 @@ export function statusOf({ status, final }: Pick<Payment, 'status' | 'final'>): 
   return paint(COLOURS[status] ?? 'dim', final ? `${status}, final` : status);
 }
 
-export function kindOf({ kind, method }: Pick<Payment, 'kind' | 'method'>): string {
+export function kindOf({ kind, method, refundOf }: Pick<Payment, 'kind' | 'method' | 'refundOf'>): string {
+  if (refundOf !== undefined) return 'refund';
   if (method === undefined) return kind;
   return method === 'link' ? 'collection by link' : 'direct collection';
 }

@@ -11,6 +11,7 @@ import { addListenCommand } from './commands/listen.js';
 import { addNotificationsCommand } from './commands/notifications.js';
 import { addProcessCommands } from './commands/processes.js';
 import { addReadCommands } from './commands/read.js';
+import { addRefundCommand } from './commands/refund.js';
 import { addReviewCommand } from './commands/review.js';
 import { addStatementsCommand } from './commands/statements.js';
 import { addTrialCommands } from './commands/trial.js';
@@ -41,6 +42,7 @@ export function createProgram(): Command {
   addTrialCommands(program);
   program.commandsGroup('Payments:');
   addCreateCommands(program);
+  addRefundCommand(program);
   addEndCommands(program);
   addReadCommands(program);
   addApprovalCommands(program);

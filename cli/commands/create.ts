@@ -126,8 +126,9 @@ it failed or was refused; 2 when the command line is wrong; 3 when it isn't
 known, or not final yet.`;
 }
 
-async function create(
-  options: OrderOptions,
+/** Creates a payment, shows it and, with `--wait`, waits for its outcome. */
+export async function create(
+  options: Pick<OrderOptions, keyof TargetOptions | 'idempotencyKey' | 'wait'>,
   stop: AbortSignal,
   send: (
     sanaga: Sanaga,
@@ -218,7 +219,7 @@ export function readAmount(text: string): number {
   return Number(text.replace(/[, _]/g, ''));
 }
 
-function readKey(text: string): string {
+export function readKey(text: string): string {
   if (!/^[!-~]([ -~]{0,253}[!-~])?$/.test(text)) {
     throw new InvalidArgumentError('It must have 1 to 255 printable ASCII characters, and no space at its ends.');
   }

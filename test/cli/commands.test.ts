@@ -234,6 +234,80 @@ describe('sanaga payout', () => {
   });
 });
 
+describe('sanaga refund', () => {
+  const refund: Payment = { ...payment, refundOf: 'col_1', refundReason: 'out of stock' };
+  const figures = {
+    object: 'refunds',
+    collection: 'col_1',
+    collected: 50_000,
+    refunded: 7_000,
+    refunding: 0,
+    refundable: 43_000,
+    data: [{ ...paid, id: 'pay_0', amount: 7_000, refundOf: 'col_1', refundReason: 'too late' }],
+  };
+  const asked = (answer: readonly [number, unknown] = [201, refund]) =>
+    serve(({ method }) => (method === 'GET' ? [200, figures] : answer));
+  const args = ['refund', 'col_1', '--reason', 'out of stock'];
+
+  it('shows the figures before it refunds, and sends what was said', async () => {
+    const server = await asked();
+    const { code, stdout, stderr } = await sanaga(server, ...args, '--amount', '2,500');
+    expect(stderr).toContain(
+      'col_1: collected 50,000 XAF, refunded 7,000 XAF, being refunded 0 XAF, refundable 43,000 XAF',
+    );
+    expect(stderr).toContain('too late');
+    expect(stdout).toMatch(/^pay_1 {2}43,000 XAF {2}refund/);
+    expect(code).toBe(0);
+    expect(server.seen.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'GET /v1/collections/col_1/refunds',
+      'POST /v1/collections/col_1/refunds',
+    ]);
+    expect(JSON.parse(server.seen[1]?.body ?? '')).toEqual({ amount: 2_500, reason: 'out of stock' });
+  });
+
+  it('makes one refund of a command that is run again, and another of another command', async () => {
+    const server = await asked();
+    await sanaga(server, ...args, '--phone', '677 00 00 00');
+    await sanaga(server, ...args, '--phone', '+237677000000');
+    await sanaga(server, ...args, '--phone', '677000001');
+    await sanaga(server, ...args, '--phone', '677000001', '--amount', '500');
+    await sanaga(server, ...args, '--phone', '677000001', '--amount', '500', '--idempotency-key', 'another');
+    const keys = server.seen.filter(({ method }) => method === 'POST').map(({ headers }) => headers['idempotency-key']);
+    expect(keys[0]).toMatch(/^refund-[0-9a-f]{32}$/);
+    expect(keys[1]).toBe(keys[0]);
+    expect(new Set(keys).size).toBe(4);
+    expect(keys[4]).toBe('another');
+  });
+
+  it('says beforehand that another number takes an approval, and afterwards that it waits for one', async () => {
+    const held = {
+      for: ['approval'],
+      since: '2026-11-21T08:20:32.843Z',
+      until: '2026-11-28T08:20:32.843Z',
+      approvals: [],
+      digest: 'd',
+    };
+    const server = await asked([201, { ...refund, held }]);
+    const { code, stderr } = await sanaga(server, ...args, '--phone', '677000000');
+    expect(stderr).toMatch(/a refund waits for an approval\.\n(.*\n)*.*Nothing was sent yet/);
+    expect(code).toBe(0);
+  });
+
+  it('is for collections', async () => {
+    const server = await asked();
+    const { code, stderr } = await sanaga(server, 'refund', 'pay_1', '--reason', 'why');
+    expect({ code, seen: server.seen }).toEqual({ code: 2, seen: [] });
+    expect(stderr).toContain('pay_1 is a payout');
+  });
+
+  it('fails when it is refused', async () => {
+    const server = await asked(problem(409, 'not_refundable'));
+    const { code, stderr } = await sanaga(server, ...args);
+    expect(stderr).toContain('Because of not_refundable.');
+    expect(code).toBe(1);
+  });
+});
+
 describe.each([
   ['expire', '/v1/collections/col_1/expire', { ...payment, id: 'col_1', kind: 'collection' as const }],
   ['cancel', '/v1/payouts/pay_1/cancel', payment],

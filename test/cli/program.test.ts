@@ -72,6 +72,7 @@ describe('the command line', () => {
         'shop',
         'collect',
         'payout',
+        'refund',
         'expire',
         'cancel',
         'get',
