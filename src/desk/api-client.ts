@@ -8,6 +8,7 @@ import { notificationListSchema, unacknowledgedListSchema, unmatchedListSchema }
 import { paymentPageSchema, paymentSchema, reviewPageSchema } from '../schemas/payment.js';
 import { type Problem, problemSchema } from '../schemas/problem.js';
 import { balanceSchema, providerRecordsSchema } from '../schemas/provider.js';
+import { refundsSchema } from '../schemas/refund.js';
 import { statementListSchema, statementRequestSchema, statementSchema } from '../schemas/statement.js';
 import { timelineSchema } from '../schemas/timeline.js';
 
@@ -27,6 +28,7 @@ export class ApiAway extends Error {
 export type Payment = z.output<typeof paymentSchema>;
 export type Proposed = NonNullable<NonNullable<Payment['review']>['proposed']>;
 export type PaymentPage = z.output<typeof paymentPageSchema>;
+export type Refunds = z.output<typeof refundsSchema>;
 export type Timeline = z.output<typeof timelineSchema>;
 export type Notifications = z.output<typeof notificationListSchema>;
 export type ProviderView = z.output<typeof providerRecordsSchema>;
@@ -102,6 +104,7 @@ function operatorApi(caller: Got) {
     list: (query: Query) => read('v1/payments', paymentPageSchema, query),
     reviews: (query: Query) => read('v1/reviews', reviewPageSchema, query),
     payment: (id: string) => read(paymentPath(id), paymentSchema),
+    refunds: (id: string) => read(`v1/collections/${encodeURIComponent(id)}/refunds`, refundsSchema),
     timeline: (id: string) => read(paymentPath(id, '/events'), timelineSchema),
     notifications: (id: string) => read(paymentPath(id, '/notifications'), notificationListSchema),
     records: (id: string) => read(paymentPath(id, '/provider'), providerRecordsSchema),

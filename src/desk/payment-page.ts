@@ -6,6 +6,7 @@ import { notificationBox } from './deliveries.js';
 import { DECIDED } from './draft.js';
 import { boxes, card, csrfField, factList, formLink, noticeBox } from './page.js';
 import { objections, providerCard } from './provider-view.js';
+import { readRefunds, refundedBox, refundsCard } from './refunds.js';
 import { leaveNotice, type Notice, type Session, takeNotice } from './session.js';
 import { type PageReply, type Part, partOf, requireValue, shown, type Visit } from './visit.js';
 import {
@@ -28,10 +29,11 @@ export async function paymentPage(visit: Visit): Promise<PageReply> {
   const { session, api } = visit;
   const id = visit.param('id');
   const payment = requireValue(await api.payment(id));
-  const [timeline, notifications, records] = await Promise.all([
+  const [timeline, notifications, records, refunds] = await Promise.all([
     partOf(api.timeline(id)),
     partOf(api.notifications(id)),
     partOf(api.records(id)),
+    readRefunds(visit, payment),
   ]);
   const title = nameOf(payment);
   const main = html`
@@ -41,6 +43,7 @@ export async function paymentPage(visit: Visit): Promise<PageReply> {
 </div>
 ${noticeBox(takeNotice(session, id))}
 ${reasonBox(payment)}
+${refundedBox(payment, refunds)}
 ${proposalBox(session, payment)}
 ${resendBox(session, payment)}
 ${heldBox(session, payment)}
@@ -56,6 +59,7 @@ ${card(
 </div>
 <div class="stack">
 ${orderFacts(payment)}
+${refundsCard(payment, refunds)}
 ${card('sent', 'What was sent, and when', shown(timeline, sentRequests))}
 ${card(
   'notified',
@@ -160,6 +164,8 @@ function orderFacts(payment: Payment): Html {
     factList([
       ['Amount', amountOf(payment)],
       ['Merchant', payment.merchant],
+      ['Refund of', payment.refundOf && html`<a href="${paymentAddress(payment.refundOf)}">${payment.refundOf}</a>`],
+      ['Refunded because', payment.refundReason],
       [payment.kind === 'payout' ? 'Recipient' : 'Payer', personOf(payment)],
       ['Ordered by', payment.orderedBy],
       ['Order (externalId)', payment.externalId],

@@ -61,10 +61,11 @@ export function age(at: string): string {
   return duration(Math.max(0, Date.now() - Date.parse(at)));
 }
 
-type PaymentTitle = Pick<Payment, 'kind' | 'amount' | 'amountPaid'> & { readonly method?: Payment['method'] };
+type PaymentTitle = Pick<Payment, 'kind' | 'amount' | 'amountPaid'> & Partial<Pick<Payment, 'method' | 'refundOf'>>;
 
 /** A payment by its kind and amount, such as `Payout of 42,000 XAF`. */
-export function nameOf({ kind, method, ...payment }: PaymentTitle): string {
+export function nameOf({ kind, method, refundOf, ...payment }: PaymentTitle): string {
+  if (refundOf !== undefined) return `Refund of ${amountOf(payment)}`;
   const kinds = { link: 'Collection by link', direct: 'Direct collection' } as const;
   const name = kind === 'payout' ? 'Payout' : method === undefined ? 'Collection' : kinds[method];
   return `${name} of ${amountOf(payment)}`;

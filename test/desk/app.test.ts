@@ -91,6 +91,68 @@ describe('the first page', () => {
   });
 });
 
+describe('the refunds', () => {
+  const COLLECTION = 'col_2775d55233b9d4be2a8db3491967ed92';
+  const address = `/desk/payments/${COLLECTION}`;
+  /** Has the API show a collection, and answer so for its refunds. */
+  function showing(status: 'REVIEW' | 'SUCCESSFUL' | 'CREATED', refunds: object): void {
+    const { review, ...rest } = api.known.payment;
+    const collection = { ...rest, id: COLLECTION, kind: 'collection', method: 'link', status };
+    const body = status === 'REVIEW' ? { ...collection, review } : { ...collection, final: status === 'SUCCESSFUL' };
+    api.instead.set(`/v1/payments/${COLLECTION}`, { status: 200, body });
+    api.instead.set(`/v1/collections/${COLLECTION}/refunds`, { status: 200, body: refunds });
+  }
+  const figures = () => ({
+    object: 'refunds',
+    collection: COLLECTION,
+    collected: 50_000,
+    refunded: 7_000,
+    refunding: 3_000,
+    refundable: 40_000,
+    data: [{ ...api.known.payment, refundOf: COLLECTION, refundReason: HOSTILE }],
+  });
+
+  it("are on their collection's page, with the figures and links", async () => {
+    showing('SUCCESSFUL', figures());
+    const { text } = await operator.get(address);
+    for (const words of ['Collected', '50,000', 'Being refunded', '3,000', 'Refundable', '40,000']) {
+      expect(text).toContain(words);
+    }
+    expect(text).toContain(`<a href="${page}">`);
+    expect(text).not.toContain('<script');
+    expect(text).not.toContain('Refunds of this collection');
+  });
+
+  it('are told to whoever decides on a collection', async () => {
+    showing('REVIEW', figures());
+    const { text } = await operator.get(address);
+    expect(text).toContain('Refunds of this collection');
+    expect(text).toContain('7,000\u00a0XAF refunded</strong> and 3,000\u00a0XAF being refunded');
+  });
+
+  it("are said to be unknown to whoever decides, when the API can't tell", async () => {
+    showing('REVIEW', problem(503, 'records_unavailable', 'The records are away.'));
+    const { status, text } = await operator.get(address);
+    expect(status).toBe(200);
+    expect(text).toContain('known whether this collection was refunded. The records are away.');
+  });
+
+  it('are not spoken of where there is none, and nothing was collected', async () => {
+    showing('CREATED', { ...figures(), collected: 0, refunded: 0, refunding: 0, refundable: 0, data: [] });
+    expect((await operator.get(address)).text).not.toContain('efund');
+  });
+
+  it('lead back to their collection', async () => {
+    const body = { ...api.known.payment, refundOf: COLLECTION, refundReason: 'out of stock' };
+    api.instead.set(`/v1/payments/${ID}`, { status: 200, body });
+    const { text } = await operator.get(page);
+    expect(text).toContain('<h1>Refund of 123,456,789');
+    expect(text).toContain(`<a href="${address}">${COLLECTION}</a>`);
+    expect(text).toContain('out of stock');
+    expect(api.asked.filter(({ path }) => path.endsWith('/refunds'))).toEqual([]);
+  });
+});
+
 describe('the deliveries', () => {
   it.each([
     ['due', '/desk/deliveries'],
