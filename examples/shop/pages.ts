@@ -136,6 +136,7 @@ function refundText(refund: Attempt): Markup {
   const { payment, params } = refund;
   const what = `The refund of ${xaf(payment === undefined ? params.amount : paidAmount(payment))}`;
   if (isGivenUp(refund)) return html`<span class="doubt">${what} needs our attention. We will call you.</span>`;
+  if (payment?.held !== undefined) return html`<span class="doubt">${what} waits for an approval.</span>`;
   if (payment?.status === 'REVIEW') return html`<span class="doubt">${what} is being checked.</span>`;
   if (payment?.final !== true) return html`${what} is on its way.`;
   if (payment.status === 'SUCCESSFUL') return html`<span class="good">${what} has arrived.</span>`;

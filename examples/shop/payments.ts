@@ -1,6 +1,8 @@
 import {
+  ConflictError,
   IdempotencyError,
   InvalidRequestError,
+  LimitError,
   type Payment,
   PaymentRejectedError,
   type Sanaga,
@@ -16,6 +18,9 @@ const LINK_LIFETIME = '2h';
  * used: after that, a repeated request could pay again.
  */
 const REPEAT_WITHIN_MS = 29 * 24 * 60 * 60_000;
+
+/** Errors with which Sanaga would answer each time, as long as nobody mends what is wrong. */
+const REFUSALS = [InvalidRequestError, IdempotencyError, ConflictError] as const;
 
 /** A visitor who comes back from the checkout page waits this long for the outcome, in seconds. */
 const WAIT_SECONDS = 8;
@@ -72,7 +77,7 @@ function isOfOtherAmount(payment: Payment): boolean {
 
 /** The refund that was asked for last. */
 export function refundOf(attempts: readonly Attempt[]): Attempt | undefined {
-  return attempts.findLast(({ kind }) => kind === 'payout');
+  return attempts.findLast(({ kind }) => kind === 'refund');
 }
 
 /** Lists problems for the shop's owner to look into. */
@@ -130,6 +135,8 @@ export class Payments {
       message: `Order ${order.number}: ${order.item}`,
       redirectUrl: `${this.#shopUrl}/orders/${order.id}/return`,
       expiresIn: LINK_LIFETIME,
+      // A refund goes there, and to no number from a form.
+      refundTo: order.phone,
     }));
     const attempts = this.#store.attempts(order.id);
     const waiting = attempts.find(({ kind, payment }) => kind === 'collection' && payment === undefined);
@@ -137,7 +144,8 @@ export class Payments {
   }
 
   /**
-   * Pays an order back, to the customer's number.
+   * Pays an order back, to the number that its link has named. Sanaga refunds no more than was collected, whoever
+   * else refunds it.
    *
    * @returns why not, if it can't be
    */
@@ -148,11 +156,10 @@ export class Payments {
     if (!Number.isInteger(amount) || amount < 100 || amount > most) {
       return `The amount must be a whole number from 100 to ${most} XAF.`;
     }
-    const attempt = this.#store.addAttempt(order, 'payout', (key) => ({
+    const attempt = this.#store.addAttempt(order, 'refund', () => ({
+      collection: state.payment.id,
       amount,
-      phone: order.phone,
-      externalId: key,
-      message: `Refund of order ${order.number}`,
+      reason: `Refund of order ${order.number}`,
     }));
     if (attempt === undefined) return 'This order has a refund already.';
     await this.#send(attempt);
@@ -185,8 +192,9 @@ export class Payments {
     const created = { gte: new Date(Date.now() - REPEAT_WITHIN_MS) };
     // What can't be read now is read by the next sweep.
     const listed = this.#sanaga.payments.list({ created, limit: 100 }, { onUnreadable: () => undefined });
-    for await (const { id, externalId, status, final } of listed) {
-      const known = this.#store.attempt(externalId ?? '')?.payment;
+    for await (const listedPayment of listed) {
+      const { id, status, final } = listedPayment;
+      const known = this.#store.attemptOf(listedPayment)?.payment;
       const isNews = known?.id === id && (known.status !== status || known.final !== final);
       // A list can be behind. The payment itself is not.
       if (isNews) this.#store.update(await this.#sanaga.payments.retrieve(id));
@@ -196,23 +204,31 @@ export class Payments {
   /** Sends an attempt's request, for the first time or again: with the same key, it never pays twice. */
   async #send(attempt: Attempt): Promise<void> {
     if (!mayRepeat(attempt)) return;
-    const { key, kind, params } = attempt;
-    const options = { idempotencyKey: key };
+    const { key } = attempt;
     try {
-      const { collections, payouts } = this.#sanaga;
-      this.#store.update(
-        await (kind === 'collection' ? collections.create(params, options) : payouts.create(params, options)),
-      );
+      this.#store.answer(attempt, await this.#ask(attempt));
     } catch (error) {
       unlessSanagas(error);
-      // Rejected is an outcome. What Sanaga finds invalid it would refuse each time, so a person is shown why.
+      // Rejected is an outcome. What Sanaga refuses it would refuse each time, so a person is shown why.
       // Everything else, an OutcomeUnknownError above all, leaves the attempt as it is, to be repeated with its key.
-      if (error instanceof PaymentRejectedError && error.payment) this.#store.update(error.payment);
-      else if (error instanceof InvalidRequestError || error instanceof IdempotencyError)
-        this.#store.noteRefusal(key, String(error));
+      if (error instanceof PaymentRejectedError && error.payment) this.#store.answer(attempt, error.payment);
+      else if (isRefusal(error)) this.#store.noteRefusal(key, String(error));
       else this.#store.noteError(key, String(error));
     }
   }
+
+  #ask({ key, kind, params }: Attempt): Promise<Payment> {
+    const { collections } = this.#sanaga;
+    const options = { idempotencyKey: key };
+    if (kind === 'collection') return collections.create(params, options);
+    const { collection, ...refund } = params;
+    return collections.refund(collection, refund, options);
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  if (error instanceof LimitError) return error.code === 'more_than_refundable';
+  return REFUSALS.some((refusal) => error instanceof refusal);
 }
 
 /** Sanaga's errors are expected. Others, a full disk or a mistake of ours, are not. */

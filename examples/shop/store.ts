@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import type { LinkParams, Payment, PayoutParams, WebhookEvent } from 'sanaga/client';
+import type { LinkParams, Payment, RefundParams, WebhookEvent } from 'sanaga/client';
 
 export interface Order {
   /** Random: anybody who knows it may see the order. The Idempotency-Keys are made from it. */
@@ -14,9 +14,9 @@ export interface Order {
   readonly createdAt: string;
 }
 
-/** One attempt to be paid (a collection) or to pay back (a payout): one payment at Sanaga. */
+/** One attempt to be paid (a collection) or to pay back (a refund): one payment at Sanaga. */
 export type Attempt = {
-  /** Its Idempotency-Key, and its `externalId`. */
+  /** Its Idempotency-Key and, of a collection, its `externalId`. */
   readonly key: string;
   readonly orderId: string;
   readonly createdAt: string;
@@ -30,7 +30,10 @@ export type Attempt = {
   readonly isRefused: boolean;
 } & (
   | { readonly kind: 'collection'; readonly params: LinkParams }
-  | { readonly kind: 'payout'; readonly params: PayoutParams }
+  | {
+      readonly kind: 'refund';
+      readonly params: RefundParams & { readonly collection: string; readonly amount: number };
+    }
 );
 
 /** A notification of Sanaga's that has arrived. */
@@ -101,6 +104,17 @@ export class Store {
     return row && toAttempt(row);
   }
 
+  /**
+   * Finds the attempt of a payment: of a collection, by the `externalId`; of a refund, by the id that Sanaga's first
+   * answer had. A notification that comes before that is no loss: the request is repeated, and answered with the
+   * payment as it is then.
+   */
+  attemptOf({ id, kind, externalId = '' }: Pick<Payment, 'id' | 'kind' | 'externalId'>): Attempt | undefined {
+    if (kind === 'collection') return this.attempt(externalId);
+    const row = this.#db.prepare(`${ATTEMPTS} WHERE json_extract(payment, '$.id') = ?`).get(id);
+    return row && toAttempt(row);
+  }
+
   /** Attempts that Sanaga may or may not know of. */
   unanswered(): Attempt[] {
     return this.#db.prepare(`${ATTEMPTS} WHERE payment IS NULL ORDER BY rowid`).all().map(toAttempt);
@@ -130,14 +144,19 @@ export class Store {
    * Newer data always counts, even if it takes a success back.
    */
   update(payment: Payment): void {
-    const stored = this.attempt(payment.externalId ?? '');
+    const stored = this.attemptOf(payment);
     // Not this shop's: other systems may use the same API key.
-    if (stored === undefined || stored.kind !== payment.kind) return;
-    if (stored.payment !== undefined && !isNewer(payment, stored.payment)) return;
+    if (stored !== undefined) this.answer(stored, payment);
+  }
+
+  /** Stores Sanaga's answer to an attempt's request, unless newer data is stored by now. */
+  answer({ key }: Attempt, payment: Payment): void {
+    const stored = this.attempt(key)?.payment;
+    if (stored !== undefined && !isNewer(payment, stored)) return;
     const hasSucceeded = payment.final && payment.status === 'SUCCESSFUL' ? 1 : 0;
     this.#db
       .prepare('UPDATE attempts SET payment = ?, error = NULL, has_succeeded = max(has_succeeded, ?) WHERE key = ?')
-      .run(JSON.stringify(payment), hasSucceeded, stored.key);
+      .run(JSON.stringify(payment), hasSucceeded, key);
   }
 
   /** Stores the reason why Sanaga hasn't answered. It says nothing about the payment. */
@@ -162,7 +181,8 @@ export class Store {
   receive({ id, type, data }: WebhookEvent): boolean {
     return this.#atOnce(() => {
       const add = 'INSERT INTO notices VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING';
-      const { changes } = this.#db.prepare(add).run(id, data.externalId ?? '', type, new Date().toISOString());
+      const key = this.attemptOf(data)?.key ?? '';
+      const { changes } = this.#db.prepare(add).run(id, key, type, new Date().toISOString());
       this.update(data);
       return changes > 0;
     });

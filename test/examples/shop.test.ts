@@ -162,6 +162,21 @@ async function paid(phone?: string): Promise<Order> {
   return order;
 }
 
+/** An order that a payer has paid at Sanaga, too: no other can be refunded. */
+async function paidAtSanaga(phone?: string): Promise<Order> {
+  const order = await place(phone);
+  const now = async () => {
+    await payments.check(order);
+    return paymentOf(order);
+  };
+  const { id, link = '', transId = '' } = await eventually(now, (payment) => payment.link !== undefined);
+  await stack.visit({ link }, 'pay');
+  await stack.hint({ id, transId });
+  await eventually(now, ({ final }) => final);
+  expect(stateNow(order).kind).toBe('paid');
+  return order;
+}
+
 const refund = (order: Order, amount: string) => submit(`/admin/orders/${order.id}/refund`, { amount }, OWNER);
 
 describe("the example shop's orders", () => {
@@ -509,8 +524,9 @@ describe('the way back from the checkout page', () => {
 });
 
 describe('a refund', () => {
-  it("is a payout to the customer's number, once", async () => {
-    const order = await paid();
+  it("goes to the customer's number, once", async () => {
+    const order = await paidAtSanaga();
+    const { id: collection } = paymentOf(order);
     const answers = await Promise.all([refund(order, '6000'), refund(order, '6000'), refund(order, '100')]);
     expect(answers.map(({ status }) => status).sort()).toEqual([303, 422, 422]);
     expect((await refund(order, '100')).status).toBe(422);
@@ -518,8 +534,9 @@ describe('a refund', () => {
     expect(store.attempts(order.id)).toHaveLength(2);
     expect({ key, params }).toMatchObject({
       key: `refund-${order.id}`,
-      params: { amount: 6_000, phone: '677000000', externalId: `refund-${order.id}` },
+      params: { collection, amount: 6_000, reason: `Refund of order ${order.number}` },
     });
+    expect(payment).toMatchObject({ kind: 'payout', refundOf: collection, phone: '•••• 000' });
     const id = payment?.id ?? '';
     await eventually(
       async () => stack.transactionsOf(id),
@@ -544,8 +561,33 @@ describe('a refund', () => {
     expect(store.attempts(order.id)).toHaveLength(1);
   });
 
-  it('is said to be checked while it is in REVIEW, and is not made again', async () => {
+  it('has arrived once Sanaga has notified of it', async () => {
+    const order = await paidAtSanaga();
+    await refund(order, '6000');
+    await notify(afterwards(paymentOf(order), { status: 'SUCCESSFUL', final: true }), { type: 'payment.refunded' });
+    expect(await read(`/orders/${order.id}`)).toMatch(/The refund of 6,000\sXAF has arrived/);
+    expect(store.notices(`refund-${order.id}`)).toMatchObject([{ type: 'payment.refunded' }]);
+    expect((await refund(order, '6000')).status).toBe(422);
+  });
+
+  it('says that it waits for an approval', async () => {
+    const order = await paidAtSanaga();
+    await refund(order, '6000');
+    const { createdAt: since } = paymentOf(order);
+    const held = { for: ['approval'], since, until: since, approvals: [], digest: 'd' } as const;
+    await notify(afterwards(paymentOf(order), { status: 'CREATED', final: false, held }), { type: 'payment.held' });
+    expect(await read(`/orders/${order.id}`)).toContain('waits for an approval');
+  });
+
+  it('that Sanaga refuses is shown to the owner, and repeated by nobody else', async () => {
     const order = await paid();
+    expect((await refund(order, '6000')).status).toBe(303);
+    expect(lastOf(order)).toMatchObject({ isRefused: true });
+    expect(alertsNow(order)).toEqual([expect.stringContaining('was refused')]);
+  });
+
+  it('is said to be checked while it is in REVIEW, and is not made again', async () => {
+    const order = await paidAtSanaga();
     await refund(order, '6000');
     await notify(afterwards(paymentOf(order), { status: 'REVIEW', final: false }), {
       type: 'payment.review',
@@ -556,16 +598,10 @@ describe('a refund', () => {
   });
 
   it('can be made again with another key once it has FAILED, and only when that is final', async () => {
-    const order = await paid('677000100');
-    await refund(order, '6000');
-    const { id } = paymentOf(order);
+    const order = await paidAtSanaga();
+    await refund(order, '2500');
     await notify(afterwards(paymentOf(order), { status: 'FAILED', final: false }));
-    expect((await refund(order, '6000')).status).toBe(422);
-
-    await eventually(
-      async () => stack.transactionsOf(id),
-      (transactions) => transactions.some(({ status }) => status === 'FAILED'),
-    );
+    expect((await refund(order, '2500')).status).toBe(422);
     await notify(afterwards(paymentOf(order), { status: 'FAILED', final: true }), { type: 'payment.failed' });
     expect(await read(`/orders/${order.id}`)).toContain('No money was sent');
     expect((await refund(order, '2500')).status).toBe(303);
@@ -573,7 +609,7 @@ describe('a refund', () => {
   });
 
   it('that the provider rejects has failed, and can be made again', async () => {
-    const order = await paid('620000000');
+    const order = await paidAtSanaga('620000000');
     expect((await refund(order, '6000')).status).toBe(303);
     await eventually(
       async () => {
@@ -588,7 +624,7 @@ describe('a refund', () => {
   });
 
   it('whose answer was lost is asked for again with the same key, and paid once', async () => {
-    const { id: orderId } = await paid();
+    const { id: orderId } = await paidAtSanaga();
     await reopen(losesAnswers);
     expect((await refund(known(orderId), '6000')).status).toBe(303);
     expect(lastOf(known(orderId))).not.toHaveProperty('payment');

@@ -51,7 +51,7 @@ export function merchantsWith(keys: readonly KeyUnderTest[], limits: MerchantLim
 }
 
 const merchants = merchantsWith([
-  { name: 'shop', secret: KEYS.shop, scopes: ['collections', 'payouts', 'read', 'balance'] },
+  { name: 'shop', secret: KEYS.shop, scopes: ['collections', 'payouts', 'refunds', 'read', 'balance'] },
   { name: 'rival', secret: KEYS.rival, scopes: ['collections', 'payouts', 'read'] },
   { name: 'operator', secret: KEYS.operator, scopes: ['review'] },
   { name: 'reader', secret: KEYS.reader, scopes: ['read'] },
