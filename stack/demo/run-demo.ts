@@ -89,16 +89,20 @@ async function takePayments({ stack, encryption, merchant, hook, run, view, stop
   const rows: Row[] = all.map((scenario) => ({ scenario, done: false, problems: [] }));
   const broken = stack.broken.then((problem) => Promise.reject(new Error(problem)));
   let over = false;
-  const runs = all.map((scenario, index) => {
+  const runs: Promise<Row>[] = [];
+  const paymentOf = async (name: string) => {
+    const row = await runs[all.findIndex((scenario) => scenario.name === name)];
+    if (row?.payment === undefined) throw new Error(`${name} has no payment`);
+    return row.payment;
+  };
+  for (const [index, scenario] of all.entries()) {
     const onChange = (row: Row) => {
       rows[index] = row;
       if (!over) view.show(rows, row);
     };
-    return runScenario(scenario, {
-      ...{ merchant, hook, actions, run, onChange },
-      countEvents: (id) => countEvents(client, id),
-    });
-  });
+    const context = { merchant, hook, actions, paymentOf, run, onChange };
+    runs.push(runScenario(scenario, { ...context, countEvents: (id) => countEvents(client, id) }));
+  }
   try {
     await Promise.race([Promise.all(runs), broken, aborted(stop)]);
     const ledger = await readLedger(stack.sandboxUrl);

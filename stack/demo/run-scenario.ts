@@ -28,6 +28,8 @@ export interface ScenarioContext {
   readonly merchant: Merchant;
   readonly hook: Pick<MerchantHook, 'notices'>;
   readonly actions: ScenarioActions;
+  /** Resolves to the payment of another scenario, by its name, once that is over. */
+  readonly paymentOf: (name: string) => Promise<PaymentAnswer>;
   /** The number of events in the history of a payment whose workflow has ended. */
   readonly countEvents: (id: string) => Promise<number>;
   /** Makes the idempotency keys of this run different from those of other runs. */
@@ -57,9 +59,11 @@ async function takePayment(
   context: ScenarioContext,
   change: (part: Partial<Row>) => void,
 ): Promise<void> {
-  const { merchant, actions } = context;
+  const { merchant, actions, paymentOf } = context;
+  const { refundOf } = scenario;
+  const path = refundOf === undefined ? scenario.path : scenario.path.replace(':id', (await paymentOf(refundOf)).id);
   const begun = performance.now();
-  const created = await merchant.create(scenario.path, scenario.body, `${context.run} ${scenario.name}`);
+  const created = await merchant.create(path, scenario.body, `${context.run} ${scenario.name}`);
   change({ payment: created });
 
   const outcome = merchant.waitUntil(created.id, ({ final }) => final, {

@@ -19,7 +19,9 @@ export interface ScenarioActions {
 /** One payment of the demo: what is requested, what happens then, and the status that it must end with. */
 export interface Scenario {
   readonly name: string;
-  readonly path: '/v1/collections' | '/v1/payouts';
+  readonly path: '/v1/collections' | '/v1/payouts' | '/v1/collections/:id/refunds';
+  /** The name of an earlier scenario, whose payment is the one in the path: it is refunded once it has succeeded. */
+  readonly refundOf?: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly expected: PaymentStatus;
   act?(payment: PaymentAnswer, actions: ScenarioActions): Promise<void>;
@@ -41,6 +43,7 @@ export const scenarios = (returnUrl: string): readonly Scenario[] => [
   ...linkScenarios(returnUrl),
   ...DIRECT_SCENARIOS,
   ...PAYOUT_SCENARIOS,
+  REFUND_SCENARIO,
 ];
 
 const linkScenarios = (returnUrl: string): readonly Scenario[] => [
@@ -131,3 +134,11 @@ const PAYOUT_SCENARIOS: readonly Scenario[] = [
     expected: 'FAILED',
   },
 ];
+
+const REFUND_SCENARIO: Scenario = {
+  name: 'refund of a part',
+  path: '/v1/collections/:id/refunds',
+  refundOf: 'direct payment that succeeds',
+  body: { amount: 1_000, reason: 'One of two tickets was returned' },
+  expected: 'SUCCESSFUL',
+};

@@ -31,7 +31,7 @@ describe('demo --json', () => {
   });
 
   it('ends with exit code 0, and says so on stderr', () => {
-    expect(ended.stderr).toMatch(/demo: all 11 payments ended as their scenario says/);
+    expect(ended.stderr).toMatch(/demo: all 12 payments ended as their scenario says/);
     expect(ended.code).toBe(0);
   });
 
@@ -49,6 +49,7 @@ describe('demo --json', () => {
       'collection link SUCCESSFUL',
       'payout null FAILED',
       'payout null FAILED',
+      'payout null SUCCESSFUL',
       'payout null SUCCESSFUL',
       'payout null SUCCESSFUL',
     ]);

@@ -30,6 +30,7 @@ function contextOf(outcome: PaymentAnswer, notice: PaymentAnswer = outcome, requ
     },
     hook: { notices: () => [{ type: 'payment.succeeded', data: notice }] },
     actions: { pay: refuse, decline: refuse, seen: refuse, expire: refuse, loseNotifications: refuse },
+    paymentOf: async (name) => ({ ...payment, id: `col_of_${name}` }),
     countEvents: async () => 17,
     run: 'run1',
     onChange: () => undefined,
@@ -47,6 +48,13 @@ describe('a scenario', () => {
     const requests: unknown[] = [];
     await runScenario(scenario, contextOf(payment, payment, requests));
     expect(requests).toEqual([[scenario.path, scenario.body, 'run1 link, paid']]);
+  });
+
+  it('refunds the payment of another', async () => {
+    const requests: unknown[] = [];
+    const refund: Scenario = { ...scenario, path: '/v1/collections/:id/refunds', refundOf: 'first' };
+    await runScenario(refund, contextOf(payment, payment, requests));
+    expect(requests).toEqual([['/v1/collections/col_of_first/refunds', scenario.body, 'run1 link, paid']]);
   });
 
   it('is wrong when the payment ends otherwise', async () => {
