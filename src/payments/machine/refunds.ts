@@ -132,10 +132,12 @@ function furtherOf(refund: PaymentState): { readonly amount: number }[] {
  * Returns what was collected, in XAF: the payment's own transaction, and further ones of it that were paid, where the
  * provider has given their amounts. `undefined` while that isn't certain.
  */
-export function collectedBy({ order, phase, facts, acceptedDifference, others }: PaymentState): number | undefined {
+export function collectedBy(collection: PaymentState): number | undefined {
+  const { order, phase, facts, acceptedDifference, others } = collection;
   if (order.kind === 'payout' || phase.kind !== 'ended' || phase.status !== 'SUCCESSFUL') return undefined;
-  // An operator may have matched a transaction of another amount, which the provider hasn't given.
-  const own = facts.amountPaid ?? (acceptedDifference === undefined ? order.amount : 0);
+  // An operator may have matched a transaction of another amount. The latest answer may leave it out, or all of them.
+  const moved = facts.amountPaid ?? otherAmountOf(collection, phase.transId);
+  const own = moved ?? (acceptedDifference === undefined ? order.amount : 0);
   const further = others.filter(({ transId, status }) => status === 'SUCCESSFUL' && transId !== phase.transId);
   return own + sumOf(further.map(({ amount = 0 }) => ({ amount })));
 }

@@ -8,11 +8,17 @@ const inDoubt = calmSettingOf({
   decisions: new Set(['fail', 'insist']),
   allowance: { troubles: 1, decisions: 1 },
 });
+const sentAgain = calmSettingOf({
+  kind: 'payout',
+  troubles: new Set(['ambiguous']),
+  decisions: new Set(['resend', 'insist']),
+  allowance: { troubles: 1, decisions: 1 },
+});
 const ofAnotherAmount = calmSettingOf({
   kind: 'direct',
-  troubles: new Set(['wrongAmount']),
+  troubles: new Set(['wrongAmount', 'fieldsLeftOut']),
   decisions: new Set(['match', 'insist']),
-  allowance: { troubles: 1, decisions: 1 },
+  allowance: { troubles: 2, decisions: 1 },
 });
 
 /** Mutants of what a payment counts for, as a refund or as a collection. */
@@ -54,13 +60,31 @@ export const REFUND_MUTANTS: readonly Mutant[] = [
     story: [/taken as T1 and T2/],
   },
   {
+    rule: 'each request for a refund counts while it is not known what came of it',
+    find: 'return Math.max(shown, order.amount * Math.max(requests, 1));',
+    replace: 'return Math.max(shown, order.amount);',
+    setting: sentAgain,
+    states: 20_000,
+    breaks: 'refundCounts',
+    story: [/resend \(forced\)/],
+  },
+  {
     rule: 'what was collected can be refunded, not what was ordered',
-    find: 'const own = facts.amountPaid ?? (acceptedDifference === undefined ? order.amount : 0);',
-    replace: 'const own = order.amount;',
+    find: 'const moved = facts.amountPaid ?? otherAmountOf(collection, phase.transId);',
+    replace: 'const moved = order.amount;',
     setting: ofAnotherAmount,
     states: 20_000,
     breaks: 'collected',
     story: [/of a wrong amount/],
+  },
+  {
+    rule: 'an amount that the provider has shown once counts as collected, though the latest answer leaves it out',
+    find: 'const moved = facts.amountPaid ?? otherAmountOf(collection, phase.transId);',
+    replace: 'const moved = facts.amountPaid;',
+    setting: ofAnotherAmount,
+    states: 20_000,
+    breaks: 'collected',
+    story: [/with fields left out/],
   },
 ];
 

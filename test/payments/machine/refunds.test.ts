@@ -304,7 +304,8 @@ describe('what was collected', () => {
     const less = absent(directOrder).match('T1', { force: true }).found('SUCCESSFUL', { amount: 200 });
     expect(collected(less)).toBe(200);
     const { amountPaid: _, ...facts } = less.payment.facts;
-    expect(collectedBy({ ...less.payment, facts })).toBe(0);
+    expect(collectedBy({ ...less.payment, facts })).toBe(200);
+    expect(collectedBy({ ...less.payment, facts, differences: [] })).toBe(0);
   });
 });
 
