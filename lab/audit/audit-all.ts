@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ChaosContext } from '../chaos/context.js';
 import type { Counts } from '../counts.js';
 import { eachOf } from '../each-of.js';
-import type { ApiClient, SeenPayment } from '../people/api-client.js';
+import type { ApiClient, SeenPayment, SeenRefunds } from '../people/api-client.js';
 import type { ObservedPayment } from '../people/observed-payment.js';
 import { booksAt, readBooks, type Transaction } from '../world/provider-books.js';
 import { audit } from './audit.js';
@@ -45,7 +45,14 @@ export async function auditAll(records: readonly ObservedPayment[], evidence: Ev
     } else if (record.terminated && mayLoseTerminated) actions.add('ended: terminated');
     else violations.push({ invariant: 'stuck', about: record.planned.id, what: shown });
   });
-  violations.push(...auditRefunds(cases));
+  const refunded = new Set(records.flatMap(({ planned }) => planned.refundOf ?? []));
+  const sums = new Map<string, SeenRefunds>();
+  await eachOf(cases, MAX_IN_FLIGHT, async ({ record: { planned } }) => {
+    const seen = refunded.has(planned.id) ? await readRefunds(planned, evidence) : undefined;
+    if (seen !== undefined) sums.set(planned.id, seen);
+    else if (refunded.has(planned.id)) actions.add('refunds: unread');
+  });
+  violations.push(...auditRefunds(cases, sums));
   for (const about of strays) violations.push({ invariant: 'lost', about, what: 'nobody asked for it' });
   for (const what of unreadable) violations.push({ invariant: 'notifiedWrong', about: 'merchant', what });
   return violations;
@@ -60,6 +67,18 @@ async function read(
     const { status, payment, code } = await api.get(planned.owner, `/v1/payments/${planned.id}`);
     if (payment !== undefined || status === 404) return payment;
     if (tries === maxTries) return `it can't be read: ${status} ${code ?? ''}`;
+    await pause(pauseMs);
+  }
+}
+
+/** The refunds of a collection; `undefined` if they can't be read, as when the workflow of one was terminated. */
+async function readRefunds(
+  { owner, id }: ObservedPayment['planned'],
+  { api, maxTries, pauseMs }: Evidence,
+): Promise<SeenRefunds | undefined> {
+  for (let tries = 1; ; tries++) {
+    const { refunds } = await api.get(owner, `/v1/collections/${id}/refunds`);
+    if (refunds !== undefined || tries === maxTries) return refunds;
     await pause(pauseMs);
   }
 }

@@ -1,11 +1,16 @@
+import type { SeenRefunds } from '../people/api-client.js';
 import { wasReviewed } from '../people/observed-payment.js';
 import type { AuditCase, Finding, Violation } from './case.js';
 
 /** The provider's least amount, in XAF: a smaller rest can't be refunded. */
 const LEAST = 100;
 
-/** Compares the refunds of each collection with the provider's ledger. */
-export function auditRefunds(cases: readonly AuditCase[]): Violation[] {
+/**
+ * Compares the refunds of each collection with the provider's ledger.
+ *
+ * @param sums what the API shows of them at the end, by the collection's id
+ */
+export function auditRefunds(cases: readonly AuditCase[], sums: ReadonlyMap<string, SeenRefunds>): Violation[] {
   const byCollection = new Map<string, AuditCase[]>();
   for (const one of cases) {
     const { refundOf } = one.record.planned;
@@ -17,6 +22,7 @@ export function auditRefunds(cases: readonly AuditCase[]): Violation[] {
     const found = [
       ...overRefunded(collection, refunds),
       ...refunds.flatMap((one) => refused(collection, one, refunds)),
+      ...wrongSums(sums.get(about), collection, refunds),
     ];
     return found.map((finding) => ({ about, ...finding }));
   });
@@ -54,6 +60,30 @@ function refused(collection: AuditCase, refund: AuditCase, refunds: readonly Aud
     default:
       return [];
   }
+}
+
+/** The API lists all refunds that it has taken, and its sums are those of the refunds and of the ledger. */
+function wrongSums(seen: SeenRefunds | undefined, collection: AuditCase, refunds: readonly AuditCase[]): Finding[] {
+  if (seen === undefined) return [];
+  const { collected = 0, refunded, refunding, refundable, data } = seen;
+  const listed = new Set(data.map(({ id }) => id));
+  const missing = refunds.filter(({ record: { taken, planned } }) => taken && !listed.has(planned.id));
+  const paid = refunds.flatMap(({ shown }) =>
+    shown?.status === 'SUCCESSFUL' ? [shown.amountPaid ?? shown.amount] : [],
+  );
+  const sum = paid.reduce((total, amount) => total + amount, 0);
+  // What can't be read may be among the refunds that were paid; and one that was paid twice counts twice.
+  const isOpen = refunds.some(
+    ({ shown, record, transactions }) =>
+      (shown === undefined && record.taken) || transactions.filter(({ status }) => status !== 'FAILED').length > 1,
+  );
+  const found = [
+    ...(missing.length > 0 ? [`it lacks ${missing.map(({ record }) => record.planned.id).join(', ')}`] : []),
+    ...(refunded !== sum && !isOpen ? [`${refunded} XAF are shown as refunded, and ${sum} XAF were`] : []),
+    ...(collected > collectedBy(collection) ? [`${collected} XAF are shown as collected`] : []),
+    ...(refunded + refunding + refundable > collected ? [`the sums are more than the ${collected} XAF collected`] : []),
+  ];
+  return found.map((what) => ({ invariant: 'wrongOutcome', what: `its refunds: ${what}` }));
 }
 
 /** What the provider has paid, or may pay, of a refund; in XAF. */

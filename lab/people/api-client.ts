@@ -22,12 +22,23 @@ const paymentSchema = z.object({
 /** A payment, as far as people read it. */
 export type SeenPayment = z.infer<typeof paymentSchema>;
 
+const refundsSchema = z.object({
+  collected: z.int().optional(),
+  refunded: z.int(),
+  refunding: z.int(),
+  refundable: z.int(),
+  data: z.array(paymentSchema),
+});
+/** The refunds of a collection, and their sums in XAF. */
+export type SeenRefunds = z.infer<typeof refundsSchema>;
+
 const problemSchema = z.object({ code: z.string(), payment: paymentSchema.optional() });
 
 /** An answer of the API; status 0 if the connection broke or none came in time. */
 export interface ApiAnswer {
   readonly status: number;
   readonly payment?: SeenPayment | undefined;
+  readonly refunds?: SeenRefunds | undefined;
   /** The problem's code. */
   readonly code?: string | undefined;
 }
@@ -74,7 +85,9 @@ export class ApiClient {
 
 function read(status: number, text: string): ApiAnswer {
   const body: unknown = text === '' ? undefined : JSON.parse(text);
-  if (status >= 200 && status < 300) return { status, payment: paymentSchema.safeParse(body).data };
+  if (status >= 200 && status < 300) {
+    return { status, payment: paymentSchema.safeParse(body).data, refunds: refundsSchema.safeParse(body).data };
+  }
   const problem = problemSchema.safeParse(body);
   return { status, ...problem.data };
 }

@@ -5,7 +5,7 @@ import type { PeopleContext } from './context.js';
 import type { MadeVerdict, ObservedPayment } from './observed-payment.js';
 
 /** Requests of one verdict until it has an answer. */
-const MAX_TRIES = 8;
+const MAX_TRIES = 40;
 
 /** Deciders whose approval has to be refused. */
 const MAY_NOT_APPROVE: readonly Decider[] = ['clerk', 'clerkAgain', 'stranger'];
@@ -93,7 +93,7 @@ function objectionTo(
   if (by === 'stranger' && status === 200) return `${what} was taken`;
   if (action !== 'approve' || outcome !== 'done') return undefined;
   if (!mayApprove) return `${what} was taken`;
-  return at > until ? `${what} was taken after the end of the time for it` : undefined;
+  return at > until ? `${what} was taken ${at - until} ms after the end of the time for it` : undefined;
 }
 
 /** The digest of something else: another first digit. */

@@ -31,7 +31,7 @@ function caseOf(
 const paid = (record: Partial<ObservedPayment> = {}) => caseOf(collection, [booked(1_000)], record);
 const refund = (body: object, transactions: FinalTransaction[], record: Partial<ObservedPayment> = {}) =>
   caseOf({ ...payout, refundOf, body: { ...body } }, transactions, record);
-const found = (...cases: AuditCase[]) => auditRefunds(cases).map(({ invariant }) => invariant);
+const found = (...cases: AuditCase[]) => auditRefunds(cases, new Map()).map(({ invariant }) => invariant);
 
 describe('the audit of refunds', () => {
   it('finds more paid out than was collected, or than may still be', () => {
@@ -55,6 +55,21 @@ describe('the audit of refunds', () => {
     expect(found(paid(), other, refund({ amount: 400 }, [], refused))).toEqual(['wrongOutcome']);
     expect(found(paid(), other, refund({}, [], refused))).toEqual(['wrongOutcome']);
     expect(found(paid(), refund({ amount: 950 }, [booked(950)]), refund({}, [], refused))).toEqual([]);
+  });
+
+  it('finds sums that are not those of the refunds, and a refund that is not listed', () => {
+    const one = refund({ amount: 600 }, [booked(600)], { taken: true });
+    const { id } = one.record.planned;
+    const shown = { id, status: 'SUCCESSFUL', final: true, amount: 600 } as const;
+    const right = { collected: 1_000, refunded: 600, refunding: 0, refundable: 400, data: [shown] };
+    const of = (sums: Partial<typeof right>) =>
+      auditRefunds([paid(), { ...one, shown }], new Map([[refundOf, { ...right, ...sums }]])).length;
+    expect(of({})).toBe(0);
+    expect(of({ refunding: 400, refundable: 0 })).toBe(0);
+    expect(of({ refundable: 500 })).toBe(1);
+    expect(of({ refunded: 500 })).toBe(1);
+    expect(of({ collected: 1_001 })).toBe(1);
+    expect(of({ data: [] })).toBe(1);
   });
 
   it('finds one that was refused for a reason that there wasn’t', () => {
