@@ -103,6 +103,7 @@ ${factList([
   ['Amount', html`<strong>${amountOf({ amount: payment.amount, amountPaid: moving })}</strong>`],
   [payment.kind === 'payout' ? 'Recipient' : 'Payer', personOf(payment)],
   ['Merchant', payment.merchant],
+  ['Refunded', refundedWords(payment)],
   ['Order', payment.externalId],
   ['Payment', html`<code>${payment.id}</code>`],
   ['Transaction', action === 'match' && html`<code>${fields.transId}</code>`],
@@ -121,6 +122,12 @@ ${isOverruling && forceField(action, force)}
 <div class="actions"><button class="button ${(isOverruling || action === 'resend') && 'danger'}">${isOverruling ? `Overrule, and ${lowerCased(yes)}` : yes}</button><a class="button plain" href="${paymentAddress(payment.id)}">Don't decide</a></div>
 </form>`;
   return { title, narrow: true, main };
+}
+
+/** Says what of a collection was refunded, or may be: the decision doesn't bring it back. */
+function refundedWords({ refunded = 0, refunding = 0 }: Payment): Html | undefined {
+  if (refunded + refunding === 0) return undefined;
+  return html`<strong>${amount(refunded)}</strong>${refunding > 0 && html`, and ${amount(refunding)} being refunded`}`;
 }
 
 function forceField(action: Action, force: Force): Html {

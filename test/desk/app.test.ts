@@ -95,9 +95,9 @@ describe('the refunds', () => {
   const COLLECTION = 'col_2775d55233b9d4be2a8db3491967ed92';
   const address = `/desk/payments/${COLLECTION}`;
   /** Has the API show a collection, and answer so for its refunds. */
-  function showing(status: 'REVIEW' | 'SUCCESSFUL' | 'CREATED', refunds: object): void {
+  function showing(status: 'REVIEW' | 'SUCCESSFUL' | 'CREATED', refunds: object, sums: object = {}): void {
     const { review, ...rest } = api.known.payment;
-    const collection = { ...rest, id: COLLECTION, kind: 'collection', method: 'link', status };
+    const collection = { ...rest, ...sums, id: COLLECTION, kind: 'collection', method: 'link', status };
     const body = status === 'REVIEW' ? { ...collection, review } : { ...collection, final: status === 'SUCCESSFUL' };
     api.instead.set(`/v1/payments/${COLLECTION}`, { status: 200, body });
     api.instead.set(`/v1/collections/${COLLECTION}/refunds`, { status: 200, body: refunds });
@@ -128,6 +128,13 @@ describe('the refunds', () => {
     const { text } = await operator.get(address);
     expect(text).toContain('Refunds of this collection');
     expect(text).toContain('7,000\u00a0XAF refunded</strong> and 3,000\u00a0XAF being refunded');
+  });
+
+  it('are told again before the decision is carried out', async () => {
+    showing('REVIEW', figures(), { refunded: 7_000, refunding: 3_000 });
+    await operator.get(`${address}/decide/fail?review=3`);
+    const { text } = await operator.submit('/decide/fail', { why: 'a call' });
+    expect(text).toContain('<dt>Refunded</dt><dd><strong>7,000\u00a0XAF</strong>, and 3,000\u00a0XAF being refunded');
   });
 
   it("are said to be unknown to whoever decides, when the API can't tell", async () => {
