@@ -61,13 +61,14 @@ beforeAll(async () => {
 }, 240_000);
 
 /** Returns the part of the page that is about one payout. */
-const about = (page: Page, title: string) => page.locator('.box', { hasText: title });
+const about = (page: Page, title: string) => page.getByRole('listitem').filter({ hasText: title });
 
 /** The provider tells Sanaga of all its transactions of a payment. */
 async function notifyOf(id: string): Promise<void> {
   const [transaction] = await eventually(
     async () => stack.transactionsOf(id),
     ([first]) => first !== undefined && first.status !== 'PENDING' && first.status !== 'CREATED',
+    2 * UNTIL_FRIDAY_MS,
   );
   await stack.hint({ id, transId: transaction?.transId ?? '' }, transaction?.status);
 }

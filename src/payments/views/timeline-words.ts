@@ -66,9 +66,7 @@ export function summaryOf(occurrence: ShownOccurrence, count = 1): string {
 function wordsFor(occurrence: ShownOccurrence): string {
   switch (occurrence.type) {
     case 'created':
-      return occurrence.refundOf === undefined
-        ? 'The payment was created.'
-        : `The refund of ${occurrence.refundOf} was created.`;
+      return `The ${occurrence.refundOf === undefined ? 'payment' : `refund of ${occurrence.refundOf}`} was created.`;
     case 'held':
       return `The payout waits for ${occurrence.for.map((one) => HELD_FOR_WORDS[one]).join(' and ')} before it is sent.`;
     case 'approved':
