@@ -173,9 +173,11 @@ function seeHeld(
   context: PeopleContext,
 ): void {
   const isFirst = record.digest === undefined;
+  const until = Date.parse(held.until);
   if (record.planned.hold === undefined) record.wrongAnswers.push(`it is held for ${held.for.join(' and ')}`);
   record.heldAt = Math.max(record.heldAt ?? askedAt, askedAt);
-  record.heldUntil = Date.parse(held.until);
+  // Until its workflow has begun, the API goes by its own clock, which simulated time leaves behind.
+  if (until > askedAt) record.heldUntil = until;
   record.digest = held.digest;
   if (isFirst) bringToDeciders(record, held, context);
 }
