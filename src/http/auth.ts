@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { sha256Of } from '../settings/api-keys.js';
-import type { Merchant, MerchantLimits, Scope } from '../settings/merchants.js';
+import { type Merchant, type MerchantLimits, personsWith, type Scope } from '../settings/merchants.js';
 import { forbidden, unauthenticated } from './problem.js';
 
 /** The owner of an API key, the person who uses it, and what the key allows. */
@@ -10,6 +10,8 @@ export interface Caller {
   /** Who does what is done with the key. */
   readonly person: string;
   readonly scopes: ReadonlySet<Scope>;
+  /** The persons of the owner who may approve its payouts. */
+  readonly approvers: readonly string[];
   /** The owner's limits of amounts. */
   readonly limits: MerchantLimits;
   /** The SHA-256 of the key's secret, in hex. */
@@ -87,8 +89,9 @@ function find(keys: readonly Key[], sha256: string): Caller | undefined {
 }
 
 function keysOf({ name: owner, keys, limits }: Merchant): Key[] {
+  const approvers = personsWith('approve', [{ keys }]);
   return keys.map(({ sha256, scopes, person }) => ({
     digest: Buffer.from(sha256, 'hex'),
-    caller: { owner, person, scopes: new Set(scopes), limits, key: sha256 },
+    caller: { owner, person, scopes: new Set(scopes), approvers, limits, key: sha256 },
   }));
 }

@@ -4,7 +4,7 @@ import { UNCHECKED } from '../../engine/recorded-payments.js';
 import { type StartContext, type StartRequest, type StartResult, startPayment } from '../../engine/start-payment.js';
 import type { Caller } from '../../http/auth.js';
 import { invalidRequest } from '../../http/problem.js';
-import { MAX_SEND_AHEAD_MS, type PaymentOrder, sendAtOf } from '../../payments/words/order.js';
+import { MAX_SEND_AHEAD_MS, needsApproval, type PaymentOrder, sendAtOf } from '../../payments/words/order.js';
 import type { PaymentId, PaymentKind } from '../../payments/words/payment-id.js';
 import { DAY_MS, isoTime } from '../../payments/words/time.js';
 import { paymentSchema } from '../../schemas/payment.js';
@@ -53,7 +53,7 @@ export const creationProblems = [
  *
  * @throws {ApiError} `rejected_by_provider` with the provider's message, `idempotency_key_reused`,
  * `idempotency_key_required`, `invalid_idempotency_key`, `invalid_request` for identifiers that name a person, for a
- * date in the past or too far ahead, and beyond the merchant's limits, `daily_limit_reached`,
+ * date in the past or too far ahead, for an approval that nobody could give, and beyond the merchant's limits, `daily_limit_reached`,
  * `temporarily_unavailable`, `records_unavailable`, `record_unreadable`.
  */
 export async function createPayment<Body>(
@@ -68,6 +68,7 @@ export async function createPayment<Body>(
   const order = toOrder(id, body, caller);
   refusePersonalIds(order);
   await refuseDate(context, order);
+  await refuseUnapprovable(context, order, caller, 'approval' in order ? 'approval' : 'amount');
   await refuseBeyondLimits(context, { merchant, limits }, order);
   const request = { order, merchant, fingerprint: fingerprint(body), httpRequestId: record.id, repeatable };
   return toResponse(await startFor(caller, context, request), caller, context);
@@ -113,6 +114,25 @@ function withTermsFor(order: PaymentOrder, context: StartContext, { limits }: Ca
       ...(approvalWithin !== undefined && { approvalWithinMs: approvalWithin }),
     },
   };
+}
+
+/**
+ * Refuses a payout that takes an approval which nobody could give. A request that is repeated gets its payment.
+ *
+ * @param field the one that makes it take an approval
+ */
+export async function refuseUnapprovable(
+  context: StartContext,
+  order: PaymentOrder,
+  caller: Caller,
+  field: 'approval' | 'amount' | 'phone',
+): Promise<void> {
+  const { owner, person, approvers } = caller;
+  if (approvers.some((one) => one !== person)) return;
+  if (!needsApproval(order, withTermsFor(order, context, caller).terms)) return;
+  if ((await findPayment(context, order.id, UNCHECKED)) !== undefined) return;
+  const message = `takes an approval by another person than ${person}, and ${owner} has none whose key has the scope approve`;
+  throw invalidRequest([{ field, message }]);
 }
 
 /**

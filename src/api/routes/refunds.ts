@@ -15,7 +15,7 @@ import { refundsSchema } from '../../schemas/refund.js';
 import { ApiError, otherKind, paymentNotFound, recordUnreadable } from '../api-error.js';
 import type { ApiContext } from '../context.js';
 import { type AuthenticatedRequest, authenticatedRoute } from '../route.js';
-import { creationProblems, creationResponses, startFor, toResponse } from './create-payment.js';
+import { creationProblems, creationResponses, refuseUnapprovable, startFor, toResponse } from './create-payment.js';
 import { choosePaymentId, fingerprint, idempotencyKey } from './idempotency.js';
 import { amount, phone, textOf } from './order-fields.js';
 import { ownPayment, viewerOf } from './payment-resource.js';
@@ -82,6 +82,7 @@ export const createRefund = authenticatedRoute({
     const repeated = await findStartedPayment(context, { order: { id }, fingerprint: digest });
     if (repeated !== undefined) return toResponse(repeated, caller, context);
     const { order, refunds, collected } = await orderRefund(request, context, collection, id);
+    await refuseUnapprovable(context, order, caller, order.approval ? 'phone' : 'amount');
     await refuseBeyondLimits(context, { merchant: caller.owner, limits: caller.limits }, order);
     const { readings, readAt } = refunds;
     const reservation = { id, amount: order.amount, collected, readings, readAt };
