@@ -140,7 +140,7 @@ function approverGap({ name, keys, limits }: Merchant): string[] {
   if (limits.approveAbove === undefined || !hasPayouts({ keys }) || people.length > 1) return [];
   const has = people.length === 0 ? 'nobody has one' : `only ${people[0]} has one`;
   return [
-    `APPROVE_ABOVE or approveAbove holds payouts of ${name}, and that takes two people whose keys of ${name} have the scope approve: ${has}. Name each by \`person\` in a merchants' file: see docs/settings.md`,
+    `APPROVE_ABOVE or approveAbove holds payouts of ${name}, and that takes two people whose keys of ${name} have the scope approve: ${has}. Name each, such as ${name}/ann in API_KEYS, or by \`person\` in a merchants' file: see docs/settings.md`,
   ];
 }
 

@@ -16,8 +16,8 @@ export interface MerchantKey {
   readonly person: string;
 }
 
-/** An API key as `API_KEYS` gives it, with the name of its owner, who is also the person that uses it. */
-export interface NamedKey extends Omit<MerchantKey, 'person'> {
+/** An API key as `API_KEYS` gives it, with the name of its owner, who is the person that uses it if none is named. */
+export interface NamedKey extends MerchantKey {
   readonly name: string;
 }
 
@@ -76,7 +76,7 @@ function merchantsOfKeys(keys: readonly NamedKey[], limits: MerchantLimits): Mer
   const names = [...new Set(keys.map(({ name }) => name))];
   return names.map((name) => ({
     name,
-    keys: keys.filter((key) => key.name === name).map(({ sha256, scopes }) => ({ sha256, scopes, person: name })),
+    keys: keys.filter((key) => key.name === name).map(({ sha256, scopes, person }) => ({ sha256, scopes, person })),
     webhooks: [],
     limits,
   }));

@@ -44,6 +44,10 @@ function mistakes(part: Part, env: NodeJS.ProcessEnv): string[] {
   return [];
 }
 
+/** What is said of an entry of API_KEYS in another form. */
+const API_KEY_FORM =
+  'must be name:secret:scope+scope, or name/person:secret:scope+scope, with names of 1 to 40 letters, digits and "-", and a secret of at least 24 characters: make one with `openssl rand -hex 24`';
+
 describe('the settings', () => {
   it('have the documented defaults', () => {
     expect(readConfig('api', api)).toMatchObject({
@@ -212,11 +216,12 @@ describe('the settings', () => {
     expect(
       readConfig('api', {
         ...api,
-        API_KEYS: `shop:secret-secret-secret-secret:read,ops:sha256-${digest}:review+read`,
+        API_KEYS: `shop:secret-secret-secret-secret:read,shop/ann-1:another-secret-of-the-shop:approve,ops:sha256-${digest}:review+read`,
       }).API_KEYS,
     ).toEqual([
-      { name: 'shop', sha256: digestOf('secret-secret-secret-secret'), scopes: ['read'] },
-      { name: 'ops', sha256: digest, scopes: ['review', 'read'] },
+      { name: 'shop', person: 'shop', sha256: digestOf('secret-secret-secret-secret'), scopes: ['read'] },
+      { name: 'shop', person: 'ann-1', sha256: digestOf('another-secret-of-the-shop'), scopes: ['approve'] },
+      { name: 'ops', person: 'ops', sha256: digest, scopes: ['review', 'read'] },
     ]);
   });
 
@@ -260,11 +265,32 @@ describe('the settings', () => {
   it('show no secret when an API key is wrong', () => {
     const lines = mistakes('api', {
       ...api,
-      API_KEYS: 'shop:hush-hush-hush-hush-hush-hush:everything,nonsense-secret',
+      API_KEYS:
+        'shop:hush-hush-hush-hush-hush-hush:everything,nonsense-secret,shop/ann:hush-hush-hush-hush-hush-hush:all',
     });
     expect(lines).toEqual([
       'API_KEYS entry 1 (shop) has an unknown scope; the scopes are collections, payouts, refunds, approve, read, balance, review',
-      'API_KEYS entry 2 must be name:secret:scope+scope, with a secret of at least 24 characters: make one with `openssl rand -hex 24`',
+      `API_KEYS entry 2 ${API_KEY_FORM}`,
+      'API_KEYS entry 3 (shop/ann) has an unknown scope; the scopes are collections, payouts, refunds, approve, read, balance, review',
+    ]);
+  });
+
+  it.each(['shop/', '/ann', 'shop/ann/bob', 'shop/ann b', `shop/${'a'.repeat(41)}`])(
+    'take no key of the person in "%s"',
+    (whose) => {
+      expect(mistakes('api', { ...api, API_KEYS: `${whose}:hush-hush-hush-hush-hush-hush:read` })).toEqual([
+        `API_KEYS entry 1 ${API_KEY_FORM}`,
+      ]);
+    },
+  );
+
+  it('make one merchant of the keys of its people', () => {
+    const keys =
+      'shop/ann:secret-one-that-is-long-enough:payouts,ops:secret-two-that-is-long-enough:review,shop/bob:secret-three-that-is-long-enough:approve';
+    const merchants = merchantsOf(readConfig('api', { ...api, API_KEYS: keys }));
+    expect(merchants.map(({ name, keys }) => [name, keys.map(({ person }) => person)])).toEqual([
+      ['shop', ['ann', 'bob']],
+      ['ops', ['ops']],
     ]);
   });
 
@@ -495,7 +521,7 @@ describe('several merchants', () => {
     const till = { name: 'till', keys: [key('four', 'till', 'collections')], limits };
     const takes = (merchant: string) =>
       `APPROVE_ABOVE or approveAbove holds payouts of ${merchant}, and that takes two people whose keys of ${merchant} have the scope approve`;
-    const toDo = "Name each by `person` in a merchants' file: see docs/settings.md";
+    const toDo = "Name each, such as shop/ann in API_KEYS, or by `person` in a merchants' file: see docs/settings.md";
     const file = (keys: readonly object[]) =>
       withMerchants([{ name: 'shop', keys, limits }, till], (MERCHANTS_FILE) =>
         mistakes('api', { ...api, API_KEYS: '', MERCHANTS_FILE }),
@@ -507,6 +533,8 @@ describe('several merchants', () => {
     expect(mistakes('api', { ...api, APPROVE_ABOVE: '50000', API_KEYS: one })).toEqual([
       `${takes('shop')}: only shop has one. ${toDo}`,
     ]);
+    const two = `${one},shop/ann:secret-two-that-is-long-enough:approve`;
+    expect(mistakes('api', { ...api, APPROVE_ABOVE: '50000', API_KEYS: two })).toEqual([]);
   });
 
   it('count two keys of one person as one, and two people of one merchant as two', async () => {

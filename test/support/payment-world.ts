@@ -201,6 +201,7 @@ export class PaymentWorld {
           API_KEYS: [
             {
               name: 'shop',
+              person: 'shop',
               sha256: sha256Of(SECRET),
               scopes: ['collections', 'payouts', 'read', 'balance', 'review'],
             },
