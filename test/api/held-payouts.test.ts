@@ -20,8 +20,8 @@ const KEYS = [
 ] as const;
 
 let api: ApiUnderTest;
+const merchants = merchantsWith(KEYS, { approveAbove: 1_000 });
 beforeAll(async () => {
-  const merchants = merchantsWith(KEYS, { approveAbove: 1_000 });
   api = await stack.startMore({ merchants, terms: { ...terms, providerTimeoutMs: 4_000 }, answerWithinMs: 20_000 });
 });
 
@@ -99,6 +99,48 @@ describe('a payout above the limit of its merchant', () => {
     const answer = await call(`/v1/payouts/${body.id}/approve`, 'secret-of-bob', { digest: '0'.repeat(64) });
     expect([answer.status, answer.body.code]).toEqual([409, 'not_held']);
     expect(answer.body.detail).toBe('The payment was never held.');
+  });
+});
+
+describe('a payout that nobody else could approve', () => {
+  it.each([
+    ['amount', { amount: 1_001 }],
+    ['approval', { amount: 900, approval: true }],
+  ])('is refused for its %s, and not made', async (field, more) => {
+    const key = randomUUID();
+    const ask = () =>
+      api.ask('POST', '/v1/payouts', {
+        key: 'secret-of-rival',
+        body: { phone: '677000000', ...more },
+        headers: { 'idempotency-key': key },
+      });
+    const message =
+      'takes an approval by another person than rival, and rival has none whose key has the scope approve';
+    for (const { status, body } of [await ask(), await ask()]) {
+      expect([status, body.code, body.errors]).toEqual([400, 'invalid_request', [{ field, message }]]);
+    }
+    try {
+      const auditor = { name: 'rival', person: 'eve', secret: 'secret-of-eve', scopes: ['approve'] } as const;
+      api.replaceMerchants(merchantsWith([...KEYS, auditor], { approveAbove: 1_000 }));
+      const { status, body } = await ask();
+      expect([status, body.held.for]).toEqual([201, ['approval']]);
+    } finally {
+      api.replaceMerchants(merchants);
+    }
+  });
+
+  it('is given to a repeated request, if it was made before', async () => {
+    const key = randomUUID();
+    const { body } = await order({ amount: 1_001 }, key);
+    try {
+      api.replaceMerchants(merchantsWith(KEYS.slice(0, 2), { approveAbove: 1_000 }));
+      const repeated = await order({ amount: 1_001 }, key);
+      expect([repeated.status, repeated.body.id]).toEqual([200, body.id]);
+      const other = await order({ amount: 1_001 });
+      expect([other.status, other.body.errors]).toEqual([400, [expect.objectContaining({ field: 'amount' })]]);
+    } finally {
+      api.replaceMerchants(merchants);
+    }
   });
 });
 

@@ -18,12 +18,14 @@ const stack = useStack({
   },
 });
 const SECRETS = { clerk: 'secret-of-clerk', other: 'secret-of-other', rival: 'secret-of-rival' } as const;
-const merchants = merchantsWith([
+const KEYS = [
   { name: 'shop', secret: 'shop-secret', scopes: ['collections', 'payouts', 'read'] },
   { name: 'shop', secret: SECRETS.clerk, scopes: ['refunds'], person: 'ann' },
   { name: 'shop', secret: SECRETS.other, scopes: ['refunds', 'review'], person: 'bob' },
   { name: 'rival', secret: SECRETS.rival, scopes: ['refunds'] },
-]);
+] as const;
+const APPROVER = { name: 'shop', secret: 'secret-of-eve', scopes: ['approve'], person: 'eve' } as const;
+const merchants = merchantsWith([...KEYS, APPROVER]);
 
 /** Two API processes: requests go to one, and every second of several at once to the other. */
 let api: ApiUnderTest;
@@ -246,6 +248,23 @@ describe('the recipient of a refund', () => {
     expect(other.body.held).toMatchObject({ for: ['approval'] });
     const same = await refund(collection, { amount: 200, phone: `+237 ${PAYER}` });
     expect([same.status, same.body.held]).toEqual([201, undefined]);
+  });
+
+  it.each([
+    ['phone', { phone: '677000001' }, {}],
+    ['amount', {}, { approveAbove: 500 }],
+  ])('refuses the refund for its %s when nobody else could approve it', async (field, body, limits) => {
+    const collection = await collected();
+    try {
+      api.replaceMerchants(merchantsWith(KEYS, limits));
+      const answer = await refund(collection, body);
+      expect([answer.status, answer.body.code]).toEqual([400, 'invalid_request']);
+      const message = 'takes an approval by another person than ann, and shop has none whose key has the scope approve';
+      expect(answer.body.errors).toEqual([{ field, message }]);
+    } finally {
+      api.replaceMerchants(merchants);
+    }
+    expect(await sums(collection)).toEqual([0, 0, 1_000]);
   });
 });
 

@@ -53,8 +53,8 @@ export const creationProblems = [
  *
  * @throws {ApiError} `rejected_by_provider` with the provider's message, `idempotency_key_reused`,
  * `idempotency_key_required`, `invalid_idempotency_key`, `invalid_request` for identifiers that name a person, for a
- * date in the past or too far ahead, for an approval that nobody could give, and beyond the merchant's limits, `daily_limit_reached`,
- * `temporarily_unavailable`, `records_unavailable`, `record_unreadable`.
+ * date in the past or too far ahead, for an approval that nobody could give, and beyond the merchant's limits,
+ * `daily_limit_reached`, `temporarily_unavailable`, `records_unavailable`, `record_unreadable`.
  */
 export async function createPayment<Body>(
   kind: PaymentKind,
