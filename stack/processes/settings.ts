@@ -8,6 +8,9 @@ import { SECRET_SETTINGS } from '../../src/settings/secret-files.js';
 /** The name of the merchant's API key; an idempotency key belongs to it, so it must never change. */
 const KEY_OWNER = 'merchant';
 
+/** Who approves the merchant's payouts. */
+const APPROVER = `${KEY_OWNER}/accountant`;
+
 const HOST = '127.0.0.1';
 
 const SECRETS_FILE = 'secrets.json';
@@ -16,6 +19,9 @@ const SECRETS_FILE = 'secrets.json';
 export const WEBHOOK_SECRET_FILE = 'webhook-secret';
 
 const SHOP_PASSWORD_FILE = 'shop-password';
+
+/** The name of the file in which the key of the merchant's approver is kept. */
+const APPROVER_KEY_FILE = 'approver-key';
 
 /** The name of the file in which the keys are kept that encrypt payments in Temporal. */
 const ENCRYPTION_KEYS_FILE = 'encryption-keys';
@@ -42,10 +48,13 @@ export function addressesOf({ api, sandbox, desk, codec }: StackPorts) {
 /** The settings with which the parts of one stack find each other, all of them on this machine. */
 export function stackSettings(ports: StackPorts, secrets: Secrets): Record<string, string> {
   const { apiUrl, sandboxUrl } = addressesOf(ports);
+  const { apiKey, approverKey } = secrets;
+  const keys = [`${KEY_OWNER}:${apiKey}:collections+payouts+refunds+read+balance+review`];
+  if (approverKey) keys.push(`${APPROVER}:${approverKey}:approve`);
   return {
     HOST,
     PORT: String(ports.api),
-    API_KEYS: `${KEY_OWNER}:${secrets.apiKey}:collections+payouts+refunds+read+balance+review`,
+    API_KEYS: keys.join(','),
     WEBHOOK_TOKEN: secrets.webhookToken,
     ...(ports.desk !== undefined && {
       DESK_PORT: String(ports.desk),
@@ -102,21 +111,27 @@ const keptSchema = z.object({
 export interface Secrets extends z.infer<typeof keptSchema> {
   /** The keys that encrypt payments in Temporal, in the form of ENCRYPTION_KEYS. */
   readonly encryptionKeys: string;
+  /** The API key of another person, who approves payouts; `undefined` in a folder of a version that made none. */
+  readonly approverKey?: string | undefined;
 }
 
 /** New secrets, of 192 random bits each, and a key of 256. */
 export function makeSecrets(): Secrets {
-  return { ...makeKept(), encryptionKeys: makeEncryptionKey() };
+  return { ...makeKept(), encryptionKeys: makeEncryptionKey(), approverKey: makeApiKey() };
 }
 
 function makeKept(): z.infer<typeof keptSchema> {
   const random = () => randomBytes(24).toString('base64url');
   return {
-    apiKey: `sk_${random()}`,
+    apiKey: makeApiKey(),
     webhookToken: random(),
     collectionApiKey: random(),
     payoutApiKey: random(),
   };
+}
+
+function makeApiKey(): string {
+  return `sk_${randomBytes(24).toString('base64url')}`;
 }
 
 /** A new key under an id of its own: one that was lost is missed by its id, and never taken for another. */
@@ -126,7 +141,8 @@ function makeEncryptionKey(): string {
 
 /**
  * The secrets kept in a folder; the first call makes them. Only their owner can read the folder and the files. The
- * encryption keys have a file of their own, so that one can be put before the others.
+ * encryption keys have a file of their own, so that one can be put before the others; the approver's key, because the
+ * file of the others may be older than it.
  *
  * @throws Error when the file isn't one that this function has written.
  */
@@ -134,7 +150,8 @@ export async function keptSecrets(folder: string): Promise<Secrets> {
   const file = join(folder, SECRETS_FILE);
   const secrets = readSecrets(await kept(file, `${JSON.stringify(makeKept(), null, 2)}\n`), file);
   const encryptionKeys = await kept(join(folder, ENCRYPTION_KEYS_FILE), `${makeEncryptionKey()}\n`);
-  return { ...secrets, encryptionKeys: encryptionKeys.trim() };
+  const approverKey = await kept(join(folder, APPROVER_KEY_FILE), `${makeApiKey()}\n`);
+  return { ...secrets, encryptionKeys: encryptionKeys.trim(), approverKey: approverKey.trim() };
 }
 
 /** The secrets that a folder has; `undefined` when it has none. @throws as {@link keptSecrets} does. */
@@ -143,7 +160,12 @@ export async function existingSecrets(folder: string): Promise<Secrets | undefin
   const content = await readFile(file, 'utf8').catch(() => undefined);
   if (content === undefined) return undefined;
   const encryptionKeys = await readFile(join(folder, ENCRYPTION_KEYS_FILE), 'utf8').catch(() => '');
-  return { ...readSecrets(content, file), encryptionKeys: encryptionKeys.trim() };
+  const approverKey = await readFile(join(folder, APPROVER_KEY_FILE), 'utf8').catch(() => undefined);
+  return {
+    ...readSecrets(content, file),
+    encryptionKeys: encryptionKeys.trim(),
+    approverKey: approverKey?.trim(),
+  };
 }
 
 /**

@@ -43,6 +43,7 @@ export async function runStart({ stop, withShop = false }: StartOptions): Promis
   const secrets = await keptSecrets(folder);
   const settings = await startSettings(own, secrets, await keptWebhookSecret(folder), withShop);
   const { ports, env, taskQueue, keyNames, notifications } = settings;
+  const hasGeneratedKey = env.API_KEYS?.includes(secrets.apiKey) ?? false;
   if (withShop) await refuseBesideStart(folder);
   const unlock = await lockFolder(folder);
   await untilPortsAreFree(wantedPorts(settings), report);
@@ -55,7 +56,7 @@ export async function runStart({ stop, withShop = false }: StartOptions): Promis
     temporal: { address, namespace },
     taskQueue,
     settings: settingsToTell(own),
-    hasGeneratedKey: env.API_KEYS?.includes(secrets.apiKey) ?? false,
+    hasGeneratedKey,
     ...(notifications.kind === 'listen' && { listenPort: notifications.port }),
     ...(notifications.kind === 'shop' && { shopPort: notifications.port }),
   });
@@ -71,7 +72,7 @@ export async function runStart({ stop, withShop = false }: StartOptions): Promis
       codecUrl: stack.codecUrl,
       recordsUrl: stack.recordsUrl,
       temporal: stack.temporal,
-      apiKey: env.API_KEYS?.includes(secrets.apiKey) ? secrets.apiKey : undefined,
+      ...(hasGeneratedKey && { apiKey: secrets.apiKey, approverKey: secrets.approverKey }),
       keyNames,
       notifications,
       shop,
@@ -153,7 +154,9 @@ export interface WelcomeFacts {
   readonly recordsUrl: string | undefined;
   readonly temporal: Pick<TemporalServer, 'target' | 'uiUrl' | 'kind'>;
   /** The generated key; `undefined` when the operator's settings have others, which aren't shown. */
-  readonly apiKey: string | undefined;
+  readonly apiKey?: string | undefined;
+  /** That of the merchant's approver; `undefined` as `apiKey` is. */
+  readonly approverKey?: string | undefined;
   /** The names of the API keys. */
   readonly keyNames: readonly string[];
   readonly notifications: NotificationTarget;
@@ -167,7 +170,8 @@ export interface WelcomeFacts {
 
 /** The text that `start` prints once everything is ready: addresses, a first call to try, what a restart keeps. */
 export function welcome(facts: WelcomeFacts): string {
-  const { apiUrl, sandboxUrl, deskUrl, codecUrl, temporal, apiKey, keyNames, notifications, shop, folder } = facts;
+  const { apiUrl, sandboxUrl, deskUrl, codecUrl, temporal, apiKey, approverKey, keyNames } = facts;
+  const { notifications, shop, folder } = facts;
   const key = apiKey ?? '<key>';
   return `
 Sanaga is running. Ctrl-C stops it.
@@ -178,7 +182,7 @@ ${deskUrl === undefined ? '' : `  Desk             ${deskUrl}   (operators decid
   Temporal Web UI  ${temporal.uiUrl ?? 'unknown (set TEMPORAL_UI_URL)'}${codecUrl === undefined ? '' : codecServer(temporal.kind, codecUrl)}
   Records          ${facts.recordsUrl ?? 'from your settings (RECORDS_URL)'}
   API key          ${apiKey ?? `from your settings (${keyNames.join(', ')})`}
-  Webhooks         ${receiver(notifications, folder)}
+${approverKey === undefined ? '' : `  Approver's key   ${approverKey}   (of another person, who approves payouts)\n`}  Webhooks         ${receiver(notifications, folder)}
   Processes        ${facts.processes.join(', ')}
   Logs             ${folder}/logs
 ${notifications.kind === 'listen' ? LISTEN_HINT : ''}

@@ -309,9 +309,9 @@ class Reader {
   /** The block with what the reader is to copy, and with the ports of the running stack. */
   async #filledIn({ text, place }: Block): Promise<string> {
     let filled = start.withPorts(text, this.shopPort).replaceAll('/path/to/sanaga', PROJECT.replace(/\/$/, ''));
-    for (const [whole, name, , comment = ''] of text.matchAll(/^(?:export )?(\w+)=(\w+_)…(.*)$/gm)) {
+    for (const [whole, name, , comment = ''] of text.matchAll(/^(?:export )?(\w+)=(\w+_)?…(.*)$/gm)) {
       const value = await this.#valueOf(name ?? '', whole, comment, place);
-      filled = filled.replace(whole, whole.replace(/=\w+_….*/, `=${value}`));
+      filled = filled.replace(whole, whole.replace(/=(\w+_)?….*/, `=${value}`));
     }
     if (/\bmatch\b/.test(filled)) {
       const { transId } = await reviewOf(place);
@@ -323,9 +323,11 @@ class Reader {
   }
 
   async #valueOf(name: string, whole: string, comment: string, place: string): Promise<string> {
+    if (whole.startsWith('APPROVER=sk_…')) return start.secrets.approverKey ?? '';
     if (whole.includes('=sk_…')) return start.secrets.apiKey;
     if (comment.includes('the payment in REVIEW')) return (await reviewOf(place)).id;
     if (comment.includes("the payment's id")) return (await paid()).id;
+    if (comment.includes('held.digest')) return this.#lastDigest(place);
     const prefix = /=(\w+_)…/.exec(whole)?.[1] ?? '';
     const answers = this.#printed.filter(
       (one) =>
@@ -336,6 +338,13 @@ class Reader {
     const id = ids?.at(-1);
     if (id === undefined) throw new Error(`${name}: no answer on this page has such an id`);
     return id;
+  }
+
+  /** The digest in the last answer that has one. */
+  #lastDigest(place: string): string {
+    const [, digest] = [...this.#printed.join('\n').matchAll(/"digest":"([0-9a-f]{64})"/g)].at(-1) ?? [];
+    if (digest === undefined) throw new Error(`${place}: no answer on this page has a digest`);
+    return digest;
   }
 
   /** A line of another shell, which needn't be installed: what it takes from us is there. */

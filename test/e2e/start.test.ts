@@ -63,9 +63,9 @@ describe('start', () => {
 
   it('prints its addresses and its key, and refuses a second one in the folder', async () => {
     const { printed } = await start();
-    const { apiKey } = await keptSecrets(join(folder, '.sanaga'));
+    const { apiKey, approverKey } = await keptSecrets(join(folder, '.sanaga'));
     for (const name of SETTINGS) expect(printed).toContain(`127.0.0.1:${env[name]}`);
-    expect(printed).toContain(`API key          ${apiKey}\n`);
+    expect(printed).toContain(`API key          ${apiKey}\n  Approver's key   ${approverKey} `);
 
     const second = await runToEnd('build/cli/main.js', ['start'], env, folder);
     expect(second).toMatchObject({ code: 1, stdout: '' });

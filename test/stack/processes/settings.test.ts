@@ -46,12 +46,19 @@ describe("a stack's settings", () => {
     expect(SANDBOX_WEBHOOK_URL).toBe(`http://127.0.0.1:3100/webhooks/provider/${WEBHOOK_TOKEN}`);
   });
 
-  it('give the key the scopes of a merchant and of an operator', () => {
+  it('give the key the scopes of a merchant and of an operator, and another person one that approves', () => {
     expect(readConfig('api', env).API_KEYS).toEqual([
       {
         name: 'merchant',
+        person: 'merchant',
         sha256: sha256Of(secrets.apiKey),
         scopes: ['collections', 'payouts', 'refunds', 'read', 'balance', 'review'],
+      },
+      {
+        name: 'merchant',
+        person: 'accountant',
+        sha256: sha256Of(secrets.approverKey ?? ''),
+        scopes: ['approve'],
       },
     ]);
   });
@@ -111,12 +118,13 @@ describe('secrets', () => {
     expect(await permissions(folder)).toBe(0o700);
     expect(await permissions(join(folder, 'secrets.json'))).toBe(0o600);
     expect(await permissions(join(folder, 'encryption-keys'))).toBe(0o600);
+    expect(await permissions(join(folder, 'approver-key'))).toBe(0o600);
   });
 
   it('are the same for two that start at the same time', async () => {
     const [one, other] = await Promise.all([keptSecrets(folder), keptSecrets(folder)]);
     expect(one).toEqual(other);
-    expect((await readdir(folder)).sort()).toEqual(['encryption-keys', 'secrets.json']);
+    expect((await readdir(folder)).sort()).toEqual(['approver-key', 'encryption-keys', 'secrets.json']);
   });
 
   it('get an encryption key in a folder that has none yet, and keep those that it has', async () => {
@@ -128,6 +136,18 @@ describe('secrets', () => {
     await writeFile(join(folder, 'encryption-keys'), `${rotated}\n`);
     expect((await keptSecrets(folder)).encryptionKeys).toBe(rotated);
     expect((await existingSecrets(folder))?.encryptionKeys).toBe(rotated);
+  });
+
+  it('get an approver’s key in a folder of an earlier version, which is read without one until then', async () => {
+    const { approverKey: _, ...others } = await keptSecrets(folder);
+    await rm(join(folder, 'approver-key'));
+    const existing = await existingSecrets(folder);
+    expect(existing).toEqual({ ...others, approverKey: undefined });
+    const env = stackSettings({ api: 3100, sandbox: 4100 }, existing ?? makeSecrets());
+    expect(readConfig('api', env).API_KEYS).toHaveLength(1);
+    const again = await keptSecrets(folder);
+    expect(again).toEqual({ ...others, approverKey: expect.stringMatching(/^sk_[A-Za-z0-9_-]{32}$/) });
+    expect(await existingSecrets(folder)).toEqual(again);
   });
 
   it('of webhooks are in a file of their own, kept, and readable for their owner alone', async () => {

@@ -11,6 +11,7 @@ const facts: WelcomeFacts = {
     uiUrl: 'http://127.0.0.1:8233',
   },
   apiKey: 'sk_generated',
+  approverKey: 'sk_approving',
   keyNames: ['merchant'],
   notifications: { kind: 'listen', port: 4242 },
   recordsUrl: 'postgres://postgres@127.0.0.1:5544/postgres',
@@ -49,6 +50,12 @@ describe('what start prints', () => {
     -d '{"method": "link", "amount": 5000, "externalId": "order-1001"}'`);
   });
 
+  it("shows the approver's key beside the first", () => {
+    const keys =
+      / {2}API key {10}sk_generated\n {2}Approver's key {3}sk_approving {3}\(of another person, who approves payouts\)\n/;
+    expect(welcome(facts)).toMatch(keys);
+  });
+
   it('says how to see the webhooks arrive, and where their secret is', () => {
     const text = welcome(facts);
     expect(text).toContain('\n  npx sanaga listen\n');
@@ -75,8 +82,9 @@ describe('what start prints', () => {
   });
 
   it("does not show keys of the operator's own", () => {
-    const text = welcome({ ...facts, apiKey: undefined, keyNames: ['shop', 'desk'] });
+    const text = welcome({ ...facts, apiKey: undefined, approverKey: undefined, keyNames: ['shop', 'desk'] });
     expect(text).toContain('from your settings (shop, desk)');
+    expect(text).not.toContain('Approver');
     expect(text).toContain('Bearer <key>');
   });
 
