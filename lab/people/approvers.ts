@@ -39,13 +39,18 @@ async function decide(
   context: PeopleContext,
   tries: number,
 ): Promise<void> {
-  const { outcome } = await put(record, verdict, context);
-  if (outcome !== 'open' || tries === MAX_TRIES) return;
+  const { outcome, isRefused } = await put(record, verdict, context);
+  if (outcome !== 'open' || isRefused || tries === MAX_TRIES) return;
   const again = context.now() + context.merchants.pauseMs(tries);
   context.timeline.at(again, () => decide(record, verdict, context, tries + 1));
 }
 
-async function put(record: ObservedPayment, verdict: PlannedVerdict, context: PeopleContext): Promise<MadeVerdict> {
+/** Puts a verdict to the API. `isRefused`: its answer is a refusal, though an earlier request may have been taken. */
+async function put(
+  record: ObservedPayment,
+  verdict: PlannedVerdict,
+  context: PeopleContext,
+): Promise<Pick<MadeVerdict, 'outcome'> & { readonly isRefused: boolean }> {
   const { owner, id } = record.planned;
   const { by, action, isOther } = verdict;
   const caller = callerOf(owner, by);
@@ -66,7 +71,7 @@ async function put(record: ObservedPayment, verdict: PlannedVerdict, context: Pe
   const objection = objectionTo(verdict, made, answer, until);
   if (objection !== undefined) record.wrongAnswers.push(objection);
   context.actions.add(`${by}: ${action}${isOther ? ' another' : ''} ${answer.code ?? answer.status}`);
-  return made;
+  return { outcome: made.outcome, isRefused: answer.status >= 400 && answer.status < 500 };
 }
 
 /** A payout that is stopped is FAILED at once, unless the provider's list has it, or isn't read yet. */

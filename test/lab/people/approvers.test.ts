@@ -73,6 +73,12 @@ describe('the people who decide on held payouts', () => {
     expect((await give({ by: 'stranger', action: 'approve' }, [409, problem('not_held')])).wrong).toBe(1);
   });
 
+  it('ask no more once a payout has ended as not approved, by whomever', async () => {
+    const ended = { code: 'not_held', payment: shown('FAILED', { failureCode: 'not_approved' }) };
+    const { verdicts } = await give({ by: 'owner', action: 'reject' }, [409, ended]);
+    expect(verdicts.map(({ outcome }) => outcome)).toEqual(['open']);
+  });
+
   it('take a payout for stopped only once it is FAILED', async () => {
     const { verdicts } = await give(
       { by: 'owner', action: 'reject' },
