@@ -13,7 +13,9 @@ describe('the saved histories', () => {
     expect(histories.length).toBeGreaterThan(20);
     expect(histories.map(({ scenario }) => scenario)).toEqual(
       expect.arrayContaining([
+        'payout-approved',
         'payouts-of-a-day',
+        'refunds-of-a-collection',
         'statement-of-the-night',
         'statement-on-demand',
         'statement-without-answers',
