@@ -7,8 +7,8 @@ import { readConfig } from './settings/read-settings.js';
 import { createLogger } from './telemetry/logger.js';
 
 /**
- * The desk's process: serves pages for operators until SIGTERM or SIGINT. It knows neither Temporal nor the provider,
- * and has no key of its own: it calls the API with the operator's key.
+ * The desk's process: serves pages for operators and approvers until SIGTERM or SIGINT. It knows neither Temporal nor
+ * the provider, and has no key of its own: it calls the API with the key of whoever signed in.
  */
 await runProcess(async (stop) => {
   const config = readConfig('desk', process.env);

@@ -85,7 +85,7 @@ export function addCreateCommands(program: Command): void {
   withOrderOptions(payout)
     .addHelpText(
       'after',
-      help(`  sanaga payout 2500 --phone 677000000 --idempotency-key refund-77
+      help(`  sanaga payout 2500 --phone 677000000 --idempotency-key wages-77
   sanaga payout 90,000 --phone 677000000 --approval --send-at 2026-12-24T08:00:00+01:00
   sanaga payout 2500 --medium platform --email always.paid@example.com --wait`),
     )

@@ -136,7 +136,7 @@ ${listed.join('\n')}
 
 Examples:
   sanaga trigger link-paid
-  sanaga trigger payout-failed --amount 2500 --external-id refund-77
+  sanaga trigger payout-failed --amount 2500 --external-id wages-77
 
 Exit code: 0 when the payment ended as the scenario says, otherwise 1.`,
     )

@@ -65,7 +65,7 @@ const PAGES: readonly (readonly [method: 'get' | 'post', path: string, handle: H
   ['post', '/desk/payments/:id/confirm/:draft', carryOut],
 ];
 
-/** The desk as an Express app: pages for operators, made of what the API says. */
+/** The desk as an Express app: pages for operators and approvers, made of what the API says. */
 export function createDesk(options: DeskOptions): Express {
   const { apiUrl, sessions: limits, trustedProxies, logger, shutdown, floatWarnBelow } = options;
   const connect = apiAt(apiUrl);

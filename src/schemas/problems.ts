@@ -121,7 +121,7 @@ export const PROBLEMS = {
     status: 409,
     title: 'The payout is not held',
     cause:
-      'a payout was to be approved or rejected that was released already, has ended, waits for its date alone, or was never held',
+      'a payout was to be approved or rejected that was released already, has ended, or was never held; or approved that waits for its date alone',
     cure: 'see `payment`. What was released, and was not sent yet, can be cancelled',
     example: 'The payout was released already, at 2026-11-21T09:20:11.482Z.',
   },
@@ -187,7 +187,7 @@ export const PROBLEMS = {
     title: 'The refund is more than is left to refund',
     cause:
       'a refund is more than was collected, less what was refunded or may still be; a rest of less than 100 XAF counts as nothing',
-    cure: 'send at most `refundable`; room that a failed refund took comes back when it is certain that nothing was sent',
+    cure: 'send at most `refundable`; what a failed refund took can be refunded again once it is certain that nothing was sent',
     example:
       "4,000 XAF can't be refunded. Of 5,000 XAF, 2,000 XAF were refunded and 0 XAF are being refunded: 3,000 XAF can be refunded.",
   },

@@ -84,7 +84,7 @@ export const createPayout = authenticatedRoute({
   examples: {
     phone: {
       summary: 'To a mobile number',
-      value: { amount: 2500, phone: '677000000', externalId: 'refund-77' },
+      value: { amount: 2500, phone: '677000000', externalId: 'wages-77' },
     },
     platform: {
       summary: 'To an account at the provider itself',
