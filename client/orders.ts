@@ -55,7 +55,7 @@ export class Collections {
    * Pays a collection back, whole or in part. The refund is a payout whose `refundOf` is the collection. It may wait
    * for an approval: see `held`.
    *
-   * @throws {ConflictError} when the collection can't be refunded, or its figures aren't those that you expected
+   * @throws {ConflictError} when the collection can't be refunded, or `refundable` isn't what you expected
    * @throws {LimitError} when it is more than what is left to refund: see `refundable`. Nothing was sent
    * @throws {PaymentRejectedError} when the provider rejected it
    * @throws {OutcomeUnknownError} when it isn't known whether the refund was created: repeat with its `idempotencyKey`,

@@ -86,11 +86,11 @@ function keyOf(id: string, { amount, phone = '', medium, reason }: RefundParams)
   return `refund-${createHash('sha256').update(said).digest('hex').slice(0, 32)}`;
 }
 
-/** The figures of a collection, and its refunds. */
+/** The refunds of a collection, and their sums. */
 function describeRefunds({ collection, collected, refunded, refunding, refundable, data }: Refunds): string {
   const known = collected === undefined ? 'not known' : xaf(collected);
-  const figures = `${collection}: collected ${known}, refunded ${xaf(refunded)}, being refunded ${xaf(refunding)}, refundable ${xaf(refundable)}`;
-  if (data.length === 0) return figures;
+  const sums = `${collection}: collected ${known}, refunded ${xaf(refunded)}, being refunded ${xaf(refunding)}, refundable ${xaf(refundable)}`;
+  if (data.length === 0) return sums;
   const rows = data.map((refund) => [
     timeOf(refund.createdAt),
     refund.id,
@@ -98,5 +98,5 @@ function describeRefunds({ collection, collected, refunded, refunding, refundabl
     statusOf(refund),
     refund.refundReason ?? '',
   ]);
-  return `${figures}\n${table(['Created (Douala)', 'Refund', 'Amount', 'Status', 'Reason'], rows, ['Amount'])}`;
+  return `${sums}\n${table(['Created (Douala)', 'Refund', 'Amount', 'Status', 'Reason'], rows, ['Amount'])}`;
 }

@@ -157,7 +157,7 @@ function signedIn(
     const session = sessions.find(request);
     if (session === undefined) return response.redirect(303, signInAddress(pageOf(request)));
     const record = recordOf(request);
-    record.caller = session.name;
+    record.caller = session.person;
     const payment = parsePaymentId(request.params.id);
     if (payment !== undefined) record.paymentId = payment;
     if (request.method === 'POST') requireToken(session, request);

@@ -25,7 +25,7 @@ export async function approvalsPage(visit: Visit): Promise<PageReply> {
   const { session, api } = visit;
   const cursor = visit.query('cursor');
   // An operator's list has every merchant's.
-  const merchant = session.scopes.includes('review') ? session.merchant : '';
+  const merchant = session.scopes.includes('review') ? session.owner : '';
   const [list, balance] = await Promise.all([
     api.list({ held: 'approval', merchant, limit: PAGE_SIZE, cursor }),
     payoutBalance(api),
@@ -39,7 +39,7 @@ export async function approvalsPage(visit: Visit): Promise<PageReply> {
   ];
   const main = html`
 <div class="title"><h1>Payouts to approve</h1>
-<p>${session.merchant}: ${counted(waiting.length, 'payout waits', 'payouts wait')} for an approval${(cursor !== '' || nextCursor !== undefined) && ' on this page'}. What was just ordered may take a moment to appear.</p></div>
+<p>${session.owner}: ${counted(waiting.length, 'payout waits', 'payouts wait')} for an approval${(cursor !== '' || nextCursor !== undefined) && ' on this page'}. What was just ordered may take a moment to appear.</p></div>
 ${noticeBox(takeNotice(session, APPROVALS_PATH))}
 ${unread.length > 0 && incompleteBox(`These could not be read, and may wait, too: ${unread.join(', ')}. Load the page again.`)}
 ${waiting.length > 0 && accountBox(balance, waiting)}
@@ -69,7 +69,7 @@ ${waiting.length > 1 && html`Together, the payouts on this page are of ${amount(
 
 function payoutBox(session: Session, payout: Waiting, balance: Balance): Html {
   const { id, held, orderedBy } = payout;
-  const isOwn = orderedBy === session.name;
+  const isOwn = orderedBy === session.person;
   const left = Date.parse(held.until) - Date.now();
   return html`<h2 id="${id}">${nameOf(payout)}</h2>
 ${factList([

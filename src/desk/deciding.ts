@@ -173,7 +173,7 @@ ${again && html`<div class="actions">${formLink(`${paymentAddress(id)}/decide/${
 }
 
 function decidedAlready(session: Session, { id }: Payment): PageReply {
-  const text = `You (${session.name}) have decided this already, and it waits for a second person: somebody with a key of another name has to decide the same.`;
+  const text = `You (${session.person}) have decided this already, and it waits for a second person, who has to decide the same.`;
   return backTo(session, id, text);
 }
 

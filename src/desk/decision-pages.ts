@@ -54,9 +54,9 @@ ${field({ name: 'why', label: 'Why', value: typed.why, hint: action === 'reject'
 }
 
 /** Says that a decision takes two people, before it is known whether this operator is the first or the second. */
-function takesTwo({ name }: Session, { review }: Payment): string {
+function takesTwo({ person }: Session, { review }: Payment): string {
   const proposed = review?.proposed;
-  return proposed === undefined || proposed.by === name
+  return proposed === undefined || proposed.by === person
     ? FIRST_OF_TWO
     : `It takes two people. ${proposed.by} has decided already: the same decision by you is carried out, and another one takes its place, and waits for a second person.`;
 }
@@ -98,7 +98,7 @@ export function confirmationPage(session: Session, payment: Payment, draft: Draf
 ${refusal && noticeBox({ kind: 'refused', text: sentence(withoutForce(refusal.why)) })}
 <div class="card">
 <p>${DECISIONS[action].effect}</p>
-${isFirst && html`<p><strong>${FIRST_OF_TWO}</strong>${proposed && ` It takes the place of what ${proposed.by === session.name ? 'you have' : `${proposed.by} has`} decided.`}</p>`}
+${isFirst && html`<p><strong>${FIRST_OF_TWO}</strong>${proposed && ` It takes the place of what ${proposed.by === session.person ? 'you have' : `${proposed.by} has`} decided.`}</p>`}
 ${factList([
   ['Amount', html`<strong>${amountOf({ amount: payment.amount, amountPaid: moving })}</strong>`],
   [payment.kind === 'payout' ? 'Recipient' : 'Payer', personOf(payment)],
@@ -109,7 +109,7 @@ ${factList([
   ['Transaction', action === 'match' && html`<code>${fields.transId}</code>`],
   ['Why', fields.why],
   ['Overrules', isOverruling && overruledWords(force)],
-  [first === undefined ? 'Decided by' : 'Second person', session.name],
+  [first === undefined ? 'Decided by' : 'Second person', session.person],
   ['First decided by', first && html`${first.by}${forcedWords(first)}, ${time(first.at)}: ${first.why}`],
   ['Review', html`number ${fields.review}${payment.review && html`, open since ${time(payment.review.since)}`}`],
 ])}
@@ -209,8 +209,8 @@ export function doneWords(session: Session, payment: Payment, draft: Draft): str
   const { done } = wordsOf(session, payment, draft);
   if (draft.action === 'reject') return done;
   const { resolution } = payment;
-  const { name } = session;
-  const people = resolution?.approval?.by === name ? `${resolution.by} and ${name}` : name;
+  const { person } = session;
+  const people = resolution?.approval?.by === person ? `${resolution.by} and ${person}` : person;
   return `${done} It is recorded as decided by ${people}.`;
 }
 

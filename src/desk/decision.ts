@@ -49,17 +49,17 @@ export interface Standing {
   readonly moving: number | undefined;
 }
 
-export function standingOf({ name }: Session, { review }: Payment, { action, fields, refusal }: Draft): Standing {
+export function standingOf({ person }: Session, { review }: Payment, { action, fields, refusal }: Draft): Standing {
   const { proposed } = review ?? {};
   const isSame = proposed?.action === action && (action !== 'match' || proposed.transId === fields.transId);
   const same = isSame ? proposed : undefined;
   const refused = refusal?.force ?? false;
   const forceOfSame = same?.overruled ?? same?.forced ?? false;
   // Overruling a refusal goes beyond the first person's decision.
-  const isSecond = same !== undefined && same.by !== name && overrulesAllOf(forceOfSame, refused);
+  const isSecond = same !== undefined && same.by !== person && overrulesAllOf(forceOfSame, refused);
   return {
     first: isSecond ? same : undefined,
-    isOwn: same?.by === name,
+    isOwn: same?.by === person,
     force: isSecond ? forceOfSame : refused,
     moving: action === 'match' ? (refusal?.transactionAmount ?? same?.transactionAmount) : undefined,
   };
@@ -72,9 +72,9 @@ export function isDecidedAlready(session: Session, payment: Payment, draft: Draf
 }
 
 /** Reports whether the decision to reject is this operator's own. */
-export function isWithdrawal({ name }: Session, payment: Payment, action: Action): boolean {
+export function isWithdrawal({ person }: Session, payment: Payment, action: Action): boolean {
   const by = payment.review?.proposed?.by ?? waitingResend(payment)?.by;
-  return action === 'reject' && by === name;
+  return action === 'reject' && by === person;
 }
 
 /** The decision by which a payment is sent once more, as long as it waits and nothing has left. */

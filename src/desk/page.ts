@@ -46,11 +46,11 @@ ${session && navigation(session, place)}
 `.text;
 }
 
-function navigation({ name, csrf, scopes }: Session, place: Page['place']): Html {
+function navigation({ person, csrf, scopes }: Session, place: Page['place']): Html {
   const link = ([key, address, text]: (typeof SECTIONS)[number]) =>
     html`<li><a href="${address}"${key === place && html` aria-current="page"`}>${text}</a></li>`;
   return html`<nav aria-label="Desk"><ul>${SECTIONS.filter(([, , , scope]) => scopes.includes(scope)).map(link)}</ul></nav>
-<div class="who"><span>Signed in as <strong>${name}</strong></span>
+<div class="who"><span>Signed in as <strong>${person}</strong></span>
 <form class="inline" method="post" action="/desk/sign-out">${csrfField(csrf)}<button class="button plain">Sign out</button></form></div>`;
 }
 

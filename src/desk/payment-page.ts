@@ -107,37 +107,37 @@ function reasonBox({ review, reason, status }: Payment): Html | undefined {
 }
 
 /** A decision that waits for a second person, and what the one who is signed in can do with it. */
-function proposalBox({ name }: Session, payment: Payment): Html | undefined {
+function proposalBox({ person }: Session, payment: Payment): Html | undefined {
   const { proposed, rejected } = payment.review ?? {};
   if (proposed === undefined) return rejected && rejectedBox(rejected);
-  const isOwn = proposed.by === name;
+  const isOwn = proposed.by === person;
   const confirm = decisionAddress(payment, proposed.action, proposed.transId);
   return html`<section class="notice" aria-labelledby="second"><h2 id="second">Waits for a second person</h2>
 <p>${proposedWords(proposed)}, ${time(proposed.at)}. Why: ${proposed.why}</p>
-<p class="quiet">${isOwn ? 'Nothing has been done yet. Somebody with a key of another name has to decide the same; until then, you can withdraw it.' : 'Nothing has been done yet. Look at what the provider shows before you decide the same: then it is carried out. It is void when there is new evidence.'}</p>
+<p class="quiet">${isOwn ? 'Nothing has been done yet. Another person has to decide the same; until then, you can withdraw it.' : 'Nothing has been done yet. Look at what the provider shows before you decide the same: then it is carried out. It is void when there is new evidence.'}</p>
 <div class="actions">${!isOwn && formLink(confirm, `Decide the same: ${DECISIONS[proposed.action].name}`, false)}
 ${formLink(decisionAddress(payment, 'reject'), isOwn ? 'Withdraw it' : 'Reject it')}</div></section>`;
 }
 
 /** A decision to send the payment once more that may still be taken back. */
-function resendBox({ name }: Session, payment: Payment): Html | undefined {
+function resendBox({ person }: Session, payment: Payment): Html | undefined {
   const decided = waitingResend(payment);
   if (decided === undefined) return undefined;
   const { by, at, why } = decided;
   return html`<section class="notice" aria-labelledby="resend"><h2 id="resend">To be sent once more</h2>
 <p><strong>${by}</strong> has decided so, ${time(at)}. Why: ${why}</p>
 <p class="quiet">It could not be sent yet, and waits: this decision can be taken back. The timeline says why.</p>
-<div class="actions">${formLink(decisionAddress(payment, 'reject'), by === name ? 'Withdraw it' : 'Reject it')}</div></section>`;
+<div class="actions">${formLink(decisionAddress(payment, 'reject'), by === person ? 'Withdraw it' : 'Reject it')}</div></section>`;
 }
 
 /** What a payout waits for before it is sent. Its merchant's people approve it, on a page of their own. */
-function heldBox({ scopes, merchant }: Session, { held, orderedBy, ...payment }: Payment): Html | undefined {
+function heldBox({ scopes, owner }: Session, { held, orderedBy, ...payment }: Payment): Html | undefined {
   if (held === undefined) return undefined;
   const date = held.sendAt !== undefined && html` It is not sent before ${time(held.sendAt)}.`;
   const approval =
     held.for.includes('approval') &&
     html`Another person has to approve it by ${time(held.until)}; it fails otherwise, unsent.`;
-  const mayApprove = scopes.includes('approve') && payment.merchant === merchant;
+  const mayApprove = scopes.includes('approve') && payment.merchant === owner;
   return html`<section class="notice" aria-labelledby="held"><h2 id="held">Waits before it is sent</h2>
 <p>${approval}${date}</p>
 <p class="quiet">Ordered by ${orderedBy ?? 'nobody who is known'}.${held.approvals.map(({ by, at }) => html` Approved by ${by}, ${time(at)}.`)} Nothing was sent.</p>

@@ -10,7 +10,7 @@ export async function readRefunds({ api }: Visit, { id, kind }: Payment): Promis
 }
 
 /**
- * The refunds of a collection, with its figures. Nothing for one that has none and isn't SUCCESSFUL: there is nothing
+ * The refunds of a collection, with their sums. Nothing for one that has none and isn't SUCCESSFUL: there is nothing
  * to refund.
  */
 export function refundsCard({ status }: Payment, refunds: Part<Refunds> | undefined): Html | undefined {

@@ -13,10 +13,10 @@ export interface Notice {
 
 /** Somebody who is signed in: an operator, or a person who approves a merchant's payouts. */
 export interface Session {
-  /** The person whose key it is, under whose name decisions are recorded. */
-  readonly name: string;
-  /** The key's owner. */
-  readonly merchant: string;
+  /** The person whose key it is: decisions and approvals are recorded under this name. */
+  readonly person: string;
+  /** The key's owner: the merchant, or the operator. */
+  readonly owner: string;
   readonly scopes: readonly Scope[];
   /** The key itself, with which the API is called. It is kept in memory alone. */
   readonly key: string;
@@ -30,7 +30,7 @@ export interface Session {
   readonly notices: Map<string, Notice>;
 }
 
-export function newSession(who: Pick<Session, 'name' | 'merchant' | 'scopes' | 'key'>): Session {
+export function newSession(who: Pick<Session, 'person' | 'owner' | 'scopes' | 'key'>): Session {
   return { ...who, csrf: randomToken(), drafts: new Map(), carriedOut: new Map(), notices: new Map() };
 }
 

@@ -64,13 +64,13 @@ export class SignIn {
     try {
       const answer = await this.#ask(request, key);
       if (answer.kind === 'problem') return refuse(503, answer.problem.detail);
-      const { name: merchant, person: name, scopes } = answer.value;
+      const { name: owner, person, scopes } = answer.value;
       if (!scopes.includes('review') && !scopes.includes('approve')) {
-        return refuse(403, `The key of ${name} has neither the scope review, which decisions need, nor approve.`);
+        return refuse(403, `The key of ${person} has neither the scope review, which decisions need, nor approve.`);
       }
-      recordOf(request).caller = name;
+      recordOf(request).caller = person;
       response.clearCookie(cookieName(FORM_COOKIE, request), cookieOptions(request));
-      this.sessions.begin(request, response, newSession({ name, merchant, scopes, key }));
+      this.sessions.begin(request, response, newSession({ person, owner, scopes, key }));
       response.redirect(303, next);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;

@@ -42,8 +42,9 @@ export const PROBLEMS = {
   },
   forbidden: {
     ...HTTP_PROBLEMS.forbidden,
-    cause: "the API key is valid, but doesn't have the scope that this call needs",
-    cure: 'use a key with the scope in `detail`',
+    cause:
+      "the API key is valid, but doesn't have the scope that this call needs, or approves or rejects another merchant's payout",
+    cure: 'use a key with the scope, or of the merchant, that `detail` names',
     example: 'Use an API key with the scope payouts.',
   },
   not_found: {

@@ -27,7 +27,7 @@ describe('a session', () => {
   let sessions: Sessions<ReturnType<typeof newSession>>;
   const begin = (name: string, key: string) => {
     const browser = new Browser();
-    sessions.begin(browser.request, browser.response, newSession({ name, merchant: name, scopes: [], key }));
+    sessions.begin(browser.request, browser.response, newSession({ person: name, owner: name, scopes: [], key }));
     return browser;
   };
   const find = ({ request }: Browser) => sessions.find(request);
@@ -42,7 +42,7 @@ describe('a session', () => {
 
   it('is found by its cookie alone, and is nobody else’s', () => {
     const [ann, joe] = [begin('ann', 'key-1'), begin('joe', 'key-2')];
-    expect(find(ann)).toMatchObject({ name: 'ann', key: 'key-1' });
+    expect(find(ann)).toMatchObject({ person: 'ann', key: 'key-1' });
     expect(find(joe)?.csrf).not.toBe(find(ann)?.csrf);
     const stranger = new Browser();
     expect(find(stranger)).toBeUndefined();

@@ -48,7 +48,7 @@ export const resolvePayment = authenticatedRoute({
   path: '/v1/payments/:id/resolve',
   summary: 'Decide on a payment in REVIEW',
   description:
-    "For operators. A decision is checked with the provider before it is carried out, and can be refused. On a payout above its merchant's limit, it is carried out when a second person, whose key has another name, has seen it and made the same decision: until then, `review.proposed` has the first one's, which `reject` voids. To propose or reject gives the review another number. `reject` also takes back a `resend` that waits to be sent, by the number of the review that it was decided on: the payment is in REVIEW again.",
+    "For operators. A decision is checked with the provider before it is carried out, and can be refused. On a payout above its merchant's limit, it is carried out when a second person has seen it and made the same decision: until then, `review.proposed` has the first one's, which `reject` voids. To propose or reject gives the review another number. `reject` also takes back a `resend` that waits to be sent, by the number of the review that it was decided on: the payment is in REVIEW again.",
   operationId: 'resolvePayment',
   tag: 'Payments',
   examples: {
