@@ -52,6 +52,7 @@ await runProcess(async (stop) => {
       failures: MAX_FAILURES_PER_MINUTE,
     },
     webhookToken: config.WEBHOOK_TOKEN,
+    restoredAt: config.TEMPORAL_RESTORED_AT,
     floatWarnBelow: config.FLOAT_WARN_BELOW,
     providers,
     records,

@@ -92,7 +92,10 @@ export const routes: readonly Route[] = [
 ];
 
 export interface AppOptions
-  extends Pick<ApiContext, 'client' | 'taskQueue' | 'namespace' | 'terms' | 'webhookToken' | 'logger' | 'records'> {
+  extends Pick<
+    ApiContext,
+    'client' | 'taskQueue' | 'namespace' | 'terms' | 'webhookToken' | 'logger' | 'records' | 'restoredAt'
+  > {
   readonly providers: ApiProviders;
   readonly merchants: readonly Merchant[];
   /** The balance of the payout service that operators are warned below, in XAF; none by default. */

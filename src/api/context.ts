@@ -45,6 +45,11 @@ export interface ApiContext extends StartContext, HintContext, LimitContext {
   readonly providers: Readonly<Record<Service, SharedBalance>>;
   readonly providerRecords: ProviderRecords;
   readonly webhookToken: string;
+  /**
+   * Time of Temporal's last restore from a backup, in ms since the epoch. Refunds that were made before it may be
+   * unknown.
+   */
+  readonly restoredAt?: number | undefined;
   readonly metrics: Metrics;
   readonly limits: NotificationLimits;
   /**

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { derivePaymentId } from '../../src/payments/words/derive-payment-id.js';
 import type { PaymentId } from '../../src/payments/words/payment-id.js';
+import { DAY_MS } from '../../src/payments/words/time.js';
 import { REFUNDS_WORKFLOW_TYPE, refundsWorkflowId, reserveRefundUpdate } from '../../src/workflows/messages.js';
 import { type Answered, type ApiUnderTest, merchantsWith, terms } from '../support/api-under-test.js';
 import { eventually } from '../support/eventually.js';
@@ -32,11 +33,14 @@ let api: ApiUnderTest;
 let second: ApiUnderTest;
 /** It answers before the outcome of a doubtful request is known. */
 let hasty: ApiUnderTest;
+/** Temporal was restored after all that this suite collects, as far as it knows. */
+let restored: ApiUnderTest;
 beforeAll(async () => {
   const soon = { ...terms, providerTimeoutMs: 4_000, ambiguousGraceMs: 300 };
   api = await stack.startMore({ merchants, terms: soon });
   second = await stack.startMore({ merchants, terms: soon });
   hasty = await stack.startMore({ merchants, terms: soon, answerWithinMs: HASTY_MS });
+  restored = await stack.startMore({ merchants, terms: soon, restoredAt: Date.now() + DAY_MS });
 });
 
 const PAYER = '677000000';
@@ -248,6 +252,33 @@ describe('the recipient of a refund', () => {
     expect(other.body.held).toMatchObject({ for: ['approval'] });
     const same = await refund(collection, { amount: 200, phone: `+237 ${PAYER}` });
     expect([same.status, same.body.held]).toEqual([201, undefined]);
+  });
+
+  it('takes an approval, the payer’s own number too, of a collection from before a restore of Temporal', async () => {
+    const collection = await collected();
+    const before = await refund(collection, { amount: 200 }, { on: restored });
+    expect([before.status, before.body.held?.for]).toEqual([201, ['approval']]);
+    expect(stack.transactionsOf(before.body.id)).toEqual([]);
+    const { status } = await restored.ask('POST', `/v1/payouts/${before.body.id}/approve`, {
+      key: APPROVER.secret,
+      body: { digest: before.body.held.digest },
+    });
+    expect(status).toBe(200);
+    await eventually(
+      async () => stack.transactionsOf(before.body.id),
+      (sent) => sent.length === 1,
+    );
+    const longAgo = await stack.startMore({ merchants, restoredAt: Date.now() - DAY_MS });
+    const since = await refund(collection, { amount: 200 }, { on: longAgo });
+    expect([since.status, since.body.held]).toEqual([201, undefined]);
+  });
+
+  it('is refused for a collection from before a restore when nobody else could approve it', async () => {
+    const collection = await collected();
+    const alone = await stack.startMore({ merchants: merchantsWith(KEYS), restoredAt: Date.now() + DAY_MS });
+    const answer = await refund(collection, {}, { on: alone });
+    expect([answer.status, answer.body.errors?.[0].field]).toEqual([400, 'amount']);
+    expect(await sums(collection)).toEqual([0, 0, 1_000]);
   });
 
   it.each([

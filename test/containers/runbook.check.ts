@@ -130,7 +130,8 @@ describe('the runbook', () => {
     await endWell(open);
     await follow(commandsOf(/npx sanaga list --status REVIEW/, chapter));
     await follow("sed -i 's/^TEMPORAL_RESTORED_AT=.*/TEMPORAL_RESTORED_AT=/' .env");
-    await follow('docker-compose up -d worker');
+    await follow('docker-compose up -d worker api');
+    await allHealthy();
     await endWell(await begin());
   });
 

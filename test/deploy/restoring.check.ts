@@ -84,8 +84,9 @@ const services: Services = {
   async up(names) {
     const [, restoredAt] = /^TEMPORAL_RESTORED_AT=(.*)$/m.exec(await readFile(join(scratch, '.env'), 'utf8')) ?? [];
     if (names.includes('temporal')) temporal = await temporal.startAgain();
-    await running.stack.restart('worker', { TEMPORAL_RESTORED_AT: restoredAt });
-    if (names.includes('api')) await running.stack.restart('api');
+    for (const name of ['worker', 'api'] as const) {
+      if (names.includes(name)) await running.stack.restart(name, { TEMPORAL_RESTORED_AT: restoredAt });
+    }
   },
 };
 

@@ -82,7 +82,7 @@ export const createRefund = authenticatedRoute({
     const repeated = await findStartedPayment(context, { order: { id }, fingerprint: digest });
     if (repeated !== undefined) return toResponse(repeated, caller, context);
     const { order, refunds, collected } = await orderRefund(request, context, collection, id);
-    await refuseUnapprovable(context, order, caller, order.approval ? 'phone' : 'amount');
+    await refuseUnapprovable(context, order, caller, order.approval && body.phone ? 'phone' : 'amount');
     await refuseBeyondLimits(context, { merchant: caller.owner, limits: caller.limits }, order);
     const { readings, readAt } = refunds;
     const reservation = { id, amount: order.amount, collected, readings, readAt };
@@ -147,7 +147,9 @@ async function orderRefund(
   if (expectedRefundable !== undefined && expectedRefundable !== sums.refundable) throw refundableMismatch(sums);
   if (sums.refundable === 0 || asked > sums.refundable) throw moreThanRefundable(body.amount, sums);
   const refund = { refundOf: collection.id, refundReason: reason, orderedBy: caller.person, metadata: {} };
-  return { order: { id, kind: 'payout', amount: asked, ...recipient, ...refund }, refunds, collected };
+  // Whoever approves it knows from the provider whether the collection was refunded before.
+  const isFromBackup = collection.createdAt < (context.restoredAt ?? 0) && ({ approval: true } as const);
+  return { order: { id, kind: 'payout', amount: asked, ...recipient, ...refund, ...isFromBackup }, refunds, collected };
 }
 
 /**
