@@ -49,17 +49,23 @@ export async function paymentsOfDay(
   const from = startOf(day);
   const before = endOfDay(from);
   const latest = new Map<PaymentId, RunOfDay>();
+  // Created on this day, and released on another. What was recorded before the release doesn't know of it.
+  const ofOtherDays = new Set<PaymentId>();
   // One more than the limit shows that there are more.
   const held = max + 1;
   for (const query of [visibilityQuery({ createdFrom: from, createdBefore: before }), releasedBetween(from, before)]) {
     for await (const { runs } of listRuns(client, query)) {
       onProgress();
-      for (const run of runs) if (isBegunWithin(run, from, before)) keepLatest(latest, toRunOfDay(run));
+      for (const run of runs) {
+        if (!isBegunWithin(run, from, before)) ofOtherDays.add(run.id);
+        if (ofOtherDays.has(run.id)) latest.delete(run.id);
+        else keepLatest(latest, toRunOfDay(run));
+      }
       forgetLater(latest, held);
     }
   }
   // Temporal's data is newer. Forgotten payments come again from the records, as late ones as before.
-  const inTemporal = new Set(latest.keys());
+  const inTemporal = new Set([...latest.keys(), ...ofOtherDays]);
   for (let after = '', isMore = true; isMore; ) {
     const rows = await records.runsBegun(from, before, after, ROWS_PER_QUERY);
     onProgress();

@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { encodeUnifiedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
 import proto from '@temporalio/proto';
-import { startOf } from '../../src/payments/words/time.js';
+import { DAY_MS, startOf } from '../../src/payments/words/time.js';
 import { paymentsOfDay } from '../../src/records/day-payments.js';
 import type { PaymentRun } from '../../src/records/payment-record.js';
 import type { Records } from '../../src/records/records.js';
@@ -18,7 +18,14 @@ const PER_PAGE = 50;
 /** Two payments are created in each ms of the day. */
 const createdAt = (number: number) => startOf(DAY) + Math.floor(number / 2);
 
-function toInfo(number: number, run: { startedAt: number; status: 'SUCCESSFUL' | 'FAILED' }) {
+/** A payment's run; `releasedAt` is of a payout that was held. */
+interface Run {
+  readonly startedAt: number;
+  readonly status: 'SUCCESSFUL' | 'FAILED';
+  readonly releasedAt?: number;
+}
+
+function toInfo(number: number, run: Run) {
   const indexed = new TypedSearchAttributes([
     { key: attributes.merchant, value: 'shop' },
     { key: attributes.kind, value: 'collection' },
@@ -26,6 +33,7 @@ function toInfo(number: number, run: { startedAt: number; status: 'SUCCESSFUL' |
     { key: attributes.createdAt, value: createdAt(number) },
     { key: attributes.status, value: run.status },
     { key: attributes.final, value: true },
+    ...(run.releasedAt === undefined ? [] : [{ key: attributes.releasedAt, value: new Date(run.releasedAt) }]),
   ]);
   const at = { seconds: Math.floor(run.startedAt / 1_000), nanos: (run.startedAt % 1_000) * 1e6 };
   return {
@@ -50,6 +58,10 @@ function temporalOf(numbers: readonly number[]): Client {
       }),
     ),
   );
+  return clientListing(infos);
+}
+
+function clientListing(infos: readonly object[]): Client {
   const listWorkflowExecutions = async ({ nextPageToken }: { nextPageToken: Uint8Array | null }) => {
     const first = Number(Buffer.from(nextPageToken ?? []).toString());
     const next = first + PER_PAGE;
@@ -127,6 +139,16 @@ describe('the payments of a day', () => {
         ...{ amountPaid: undefined, transId: undefined, externalId: undefined, refundOf: undefined },
       },
     ]);
+  });
+
+  it('leave out a payout that was released on another day, whatever was recorded before its release', async () => {
+    const released = { startedAt: createdAt(7), status: 'SUCCESSFUL', releasedAt: startOf(DAY) + DAY_MS } as const;
+    const beforeRelease = { startedAt: createdAt(7), status: 'FAILED' } as const;
+    for (const runs of [[released], [released, beforeRelease], [beforeRelease, released]]) {
+      const client = clientListing(runs.map((run) => toInfo(7, run)));
+      const { payments } = await paymentsOfDay(client, recordsOf([7, 8]), DAY, 10, () => undefined);
+      expect(payments.map(({ id }) => id)).toEqual([idOf(8)]);
+    }
   });
 
   it.each([
