@@ -67,21 +67,35 @@ const MAX_TRIES = 4;
 /** Payments that are read at the same time. */
 const READ_AT_ONCE = 10;
 
+/** How refunds are read. */
+interface ReadOptions {
+  /**
+   * Whether Temporal's index is asked, too, in case somebody has deleted the collection's workflow or a restored backup
+   * lacks a refund. A server answers few such questions in a second.
+   */
+  readonly isIndexAsked: boolean;
+  /** Ends the reading, which throws its reason. */
+  readonly signal?: AbortSignal;
+}
+
 /**
- * Reads all refunds of a collection: those that its workflow keeps, those in the records and those in Temporal's index,
- * in case somebody has deleted that workflow or a restored backup lacks one.
+ * Reads all refunds of a collection: those that its workflow keeps, those in the records and those in Temporal's index.
  *
  * @throws {RecordsUnavailable} when there may be refunds that only the records know, and these can't be read.
  * @throws {Unavailable | RecordUnreadable}
  */
-export async function readRefunds(context: ReadContext, collection: FoundPayment): Promise<Refunds> {
+export async function readRefunds(
+  context: ReadContext,
+  collection: FoundPayment,
+  { isIndexAsked, signal }: ReadOptions = { isIndexAsked: true },
+): Promise<Refunds> {
   const { records } = context;
   const { id, merchant, createdAt } = collection;
   const readAt = Date.now();
   const [kept, recorded, indexed] = await Promise.all([
     keptRefunds(context.client, id),
     askRecords(() => records?.refundsOf(id), UNREAD),
-    indexedRefunds(context.client, id, merchant),
+    isIndexAsked ? indexedRefunds(context.client, id, merchant) : [],
   ]);
   const remembered = readAt - RETENTION_DAYS * DAY_MS;
   if (kept === undefined && recorded === undefined && createdAt < remembered) throw new RecordsUnavailable(UNREAD);
@@ -89,6 +103,7 @@ export async function readRefunds(context: ReadContext, collection: FoundPayment
   const ids = [...new Set([...(kept ?? []).map((one) => one.id), ...(recorded ?? []), ...indexed])];
   const found: Found[] = [];
   for (let first = 0; first < ids.length; first += READ_AT_ONCE) {
+    signal?.throwIfAborted();
     const some = ids.slice(first, first + READ_AT_ONCE);
     found.push(...(await Promise.all(some.map((one) => readRefund(context, id, one)))));
   }
@@ -175,14 +190,15 @@ export async function knownSums(
   { payment: { kind, status }, state }: PaymentContent,
 ): Promise<Omit<RefundSums, 'collected'> | undefined> {
   if (kind !== 'collection' || (status !== 'SUCCESSFUL' && status !== 'REVIEW')) return undefined;
+  const isOver = new AbortController();
+  const { signal } = isOver;
   const read = async () => {
-    const refunds = await readRefunds(context, found);
+    const refunds = await readRefunds(context, found, { isIndexAsked: false, signal });
     const { collected, ...sums } = sumUpRefunds(state, refunds);
     const isShown = status === 'SUCCESSFUL' ? collected !== undefined : refunds.counted.length > 0;
     return isShown ? sums : undefined;
   };
-  const isOver = new AbortController();
-  const limit = pause(SUMS_LIMIT_MS, undefined, { signal: isOver.signal }).catch(() => undefined);
+  const limit = pause(SUMS_LIMIT_MS, undefined, { signal }).catch(() => undefined);
   try {
     return await Promise.race([read(), limit]);
   } catch (error) {

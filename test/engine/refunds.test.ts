@@ -1,11 +1,14 @@
-import { expect, it } from '@jest/globals';
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, it } from '@jest/globals';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { RecordsUnavailable } from '../../src/engine/errors.js';
 import type { FoundPayment, ReadContext } from '../../src/engine/find-payment.js';
-import { readRefunds, sumUpRefunds } from '../../src/engine/refunds.js';
+import { knownSums, readRefunds, sumUpRefunds } from '../../src/engine/refunds.js';
 import type { StartContext } from '../../src/engine/start-payment.js';
 import { startPayment } from '../../src/engine/start-payment.js';
 import type { CountedRefund } from '../../src/payments/machine/refunds.js';
+import { toPayment } from '../../src/payments/views/to-payment.js';
+import { derivePaymentId } from '../../src/payments/words/derive-payment-id.js';
 import { Shutdown } from '../../src/process/shutdown.js';
 import { DAY, directOrder, paymentId, payoutOrder } from '../support/orders.js';
 import { paid } from '../support/scenario.js';
@@ -13,8 +16,15 @@ import { paid } from '../support/scenario.js';
 const refund = paymentId('pay_1');
 const notFound = (id: string) => new WorkflowNotFoundError('none', id, undefined);
 
-/** Without records, and with a Temporal that has no payment; `kept` is what the collection's workflow has. */
-function contextWith(kept: readonly CountedRefund[] | undefined): ReadContext {
+/**
+ * Without records, and with a Temporal that has no payment; `kept` is what the collection's workflow has.
+ *
+ * @param asked called before each answer of Temporal's
+ */
+function contextWith(
+  kept: readonly CountedRefund[] | undefined,
+  asked: (what: 'list' | 'describe') => Promise<void> = async () => undefined,
+): ReadContext {
   const client = {
     options: { namespace: 'default' },
     withDeadline: <T>(_deadline: number, call: () => Promise<T>) => call(),
@@ -26,10 +36,16 @@ function contextWith(kept: readonly CountedRefund[] | undefined): ReadContext {
         },
       }),
     },
-    workflowService: { listWorkflowExecutions: async () => ({ executions: [], nextPageToken: new Uint8Array() }) },
+    workflowService: {
+      listWorkflowExecutions: async () => {
+        await asked('list');
+        return { executions: [], nextPageToken: new Uint8Array() };
+      },
+    },
   };
   const descriptions = {
     describe: async (id: string) => {
+      await asked('describe');
       throw notFound(id);
     },
   };
@@ -68,4 +84,44 @@ it('counts a refund whose payment Temporal has forgotten, and frees only what su
   expect(await read({ ...reserved, at: Date.now() - DAY })).toMatchObject({ refunding: 0, refundable: 5_000 });
   // Its payment may have been made, have ended, and have been forgotten since.
   expect(await read({ ...reserved, at: longAgo })).toMatchObject({ refunding: 600, refundable: 4_400 });
+});
+
+describe('the sums that a paid collection is shown with', () => {
+  const { payment: state } = paid(directOrder);
+  const shown = { payment: toPayment(state), state };
+
+  it('are read without the index, which a refund asks', async () => {
+    const asked: string[] = [];
+    const ask = async (what: string) => void asked.push(what);
+    const kept = [{ kind: 'known', id: refund, amount: 600, asOf: longAgo }] as const;
+    const sums = await knownSums(contextWith(kept, ask), collectedAt(Date.now()), shown);
+    expect(sums).toEqual({ refunded: 600, refunding: 0, refundable: 4_400 });
+    const none = await knownSums(contextWith(undefined, ask), collectedAt(Date.now()), shown);
+    expect(none).toEqual({ refunded: 0, refunding: 0, refundable: 5_000 });
+    expect(asked).toEqual(['describe']);
+    await readRefunds(contextWith(kept, ask), collectedAt(Date.now()));
+    expect(asked).toContain('list');
+  });
+
+  it('are left out when it takes long to read them, and nothing is read any more', async () => {
+    let described = 0;
+    let answer = (): void => undefined;
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const ask = async () => {
+      described++;
+      await answered;
+    };
+    const kept = Array.from({ length: 100 }, (_, index) => {
+      const id = derivePaymentId('payout', 'shop', String(index));
+      return { kind: 'known', id, amount: 1, asOf: longAgo } as const;
+    });
+    await expect(knownSums(contextWith(kept, ask), collectedAt(Date.now()), shown)).resolves.toBeUndefined();
+    const before = described;
+    answer();
+    for (let turns = 0; turns < 100; turns++) await turn();
+    expect(before).toBeGreaterThan(0);
+    expect(described).toBe(before);
+  });
 });
