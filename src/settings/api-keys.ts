@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { type NamedKey, SCOPES } from './merchants.js';
+import { type NamedKey, SCOPES, spellingCheck, TWO_SPELLINGS } from './merchants.js';
 
 const API_KEY = /^([a-z0-9-]{1,40})(?:\/([a-z0-9-]{1,40}))?:([^:,]{24,}|sha256-[^:,]*):([a-z+]+)$/i;
 const DIGEST_PREFIX = /^sha256-/i;
@@ -16,12 +16,13 @@ export const apiKeys = z
   .transform((value, context): NamedKey[] => {
     /** The entry that has each secret so far, by the secret's digest. */
     const seen = new Map<string, string>();
-    return value.split(',').flatMap((entry, index) => {
+    const entries = value.split(',').map((entry) => API_KEY.exec(entry.trim()) ?? []);
+    const isInOneSpelling = spellingCheck(entries.flatMap(([, name]) => name ?? []));
+    return entries.flatMap(([, name, person, secret, scopeList], index) => {
       const problem = (message: string) => {
         context.addIssue({ code: 'custom', message: `entry ${index + 1} ${message}` });
         return [];
       };
-      const [, name, person, secret, scopeList] = API_KEY.exec(entry.trim()) ?? [];
       if (name === undefined || secret === undefined || scopeList === undefined) {
         return problem(
           'must be name:secret:scope+scope, or name/person:secret:scope+scope, with names of 1 to 40 letters, digits and "-", and a secret of at least 24 characters: make one with `openssl rand -hex 24`',
@@ -38,6 +39,7 @@ export const apiKeys = z
       const other = seen.get(sha256);
       if (other !== undefined) return problem(`(${said}) has the same secret as ${other}: each key needs its own`);
       seen.set(sha256, `entry ${index + 1} (${said})`);
+      if (!isInOneSpelling(person ?? name)) return problem(`(${said}) has a person that ${TWO_SPELLINGS}`);
       return [{ name, person: person ?? name, sha256, scopes: scopes.data }];
     });
   });

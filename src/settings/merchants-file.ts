@@ -4,7 +4,7 @@ import { MINIMUM_AMOUNT } from '../payments/words/limits.js';
 import { PAYMENT_EVENT_TYPES } from '../payments/words/payment.js';
 import { parseExactly, repeatedFields, TooDeepError } from '../text/exact-json.js';
 import { durationText, httpUrl, isWebhookSecret, WEBHOOK_SECRET_FORM } from './kinds.js';
-import { type Merchant, SCOPES } from './merchants.js';
+import { type Merchant, SCOPES, spellingCheck, TWO_SPELLINGS } from './merchants.js';
 
 const limit = z.int('must be a whole number of XAF').min(MINIMUM_AMOUNT, `must be at least ${MINIMUM_AMOUNT} XAF`);
 
@@ -64,14 +64,7 @@ const merchantsSchema = z
         else places.set(value, placeOf(path));
       };
     };
-    const spellings = new Map(merchants.map((one) => [one.name.toLowerCase(), one.name]));
-    /** One person in two spellings would count as two. */
-    const person = (value: string, path: (string | number)[]) => {
-      const spelling = spellings.get(value.toLowerCase()) ?? value;
-      spellings.set(value.toLowerCase(), spelling);
-      if (spelling === value) return;
-      context.addIssue({ code: 'custom', path, message: 'is written in two ways: two people need two names' });
-    };
+    const isInOneSpelling = spellingCheck(merchants.map((one) => one.name));
     const name = once('each merchant needs its own name');
     const key = once('each key needs its own secret');
     for (const [index, one] of merchants.entries()) {
@@ -79,7 +72,8 @@ const merchantsSchema = z
       name(one.name, [...at, 'name']);
       for (const [number, { sha256, person: who }] of one.keys.entries()) {
         key(sha256, [...at, 'keys', number, 'sha256']);
-        if (who !== undefined) person(who, [...at, 'keys', number, 'person']);
+        if (isInOneSpelling(who ?? one.name)) continue;
+        context.addIssue({ code: 'custom', path: [...at, 'keys', number, 'person'], message: TWO_SPELLINGS });
       }
       const url = once('each webhook of a merchant needs its own address');
       for (const [number, webhook] of one.webhooks.entries()) url(webhook.url, [...at, 'webhooks', number, 'url']);

@@ -102,3 +102,23 @@ export function personsWith(scope: Scope, merchants: readonly Pick<Merchant, 'ke
   const keys = merchants.flatMap((merchant) => merchant.keys);
   return [...new Set(keys.filter(({ scopes }) => scopes.includes(scope)).map(({ person }) => person))];
 }
+
+/** What is wrong with a person who has two spellings, to be said after the place. */
+export const TWO_SPELLINGS = 'is written in two ways: two people need two names';
+
+/**
+ * Makes a check of persons, one after the other, that reports whether each is in the spelling that it had first. In two
+ * spellings, one person would count as two.
+ *
+ * @param merchants names of all merchants: a merchant's own is the person of each key that names none
+ */
+export function spellingCheck(merchants: readonly string[]): (person: string) => boolean {
+  const spellings = new Map<string, string>();
+  const isFirst = (name: string) => {
+    const spelling = spellings.get(name.toLowerCase()) ?? name;
+    spellings.set(name.toLowerCase(), spelling);
+    return spelling === name;
+  };
+  merchants.forEach(isFirst);
+  return isFirst;
+}

@@ -156,6 +156,10 @@ describe("the merchants' file", () => {
       `merchants[0].keys[1].person ${message}`,
       `merchants[0].keys[2].person ${message}`,
     ]);
+    const operators = (...names: string[]) => ({
+      merchants: names.map((name, index) => ({ name, keys: [{ sha256: digest(String(index)), scopes: ['review'] }] })),
+    });
+    expect(await mistakesIn(operators('ops', 'Ops'))).toEqual([`merchants[1].keys[0].person ${message}`]);
   });
 
   it('has no name, no key and no address of a merchant twice', async () => {

@@ -284,6 +284,23 @@ describe('the settings', () => {
     },
   );
 
+  it.each([
+    ['shop/ann', 'shop/Ann', ['shop/Ann']],
+    ['shop/ann', 'ops/ANN', ['ops/ANN']],
+    ['shop/Ops', 'ops', ['shop/Ops']],
+    ['shop', 'Shop', ['Shop']],
+    ['shop/ann', 'ops/ann', []],
+    ['shop/ann', 'Shop/bob', []],
+  ])('have each person of %s and %s in one spelling, so that nobody counts as two', (first, second, refused) => {
+    const keys = [first, second].map((whose, index) => `${whose}:hush-hush-hush-hush-hush-${index}:read`);
+    expect(mistakes('api', { ...api, API_KEYS: keys.join() })).toEqual(
+      refused.map((whose) => {
+        const entry = `entry ${[first, second].indexOf(whose) + 1} (${whose})`;
+        return `API_KEYS ${entry} has a person that is written in two ways: two people need two names`;
+      }),
+    );
+  });
+
   it('make one merchant of the keys of its people', () => {
     const keys =
       'shop/ann:secret-one-that-is-long-enough:payouts,ops:secret-two-that-is-long-enough:review,shop/bob:secret-three-that-is-long-enough:approve';
