@@ -21,6 +21,9 @@ const ANSWER_LIMIT_MS = 1_500;
 /** A payment that has no outcome after this time is overdue, in ms: a link may be paid for a day. */
 const UNFINISHED_AFTER_MS = 25 * HOUR_MS;
 
+/** A payout that is held for its date for this long after it is overdue, in ms: its workflow should have moved on. */
+const STUCK_AFTER_MS = HOUR_MS;
+
 /** Largest number of payments that are asked since when they have waited: the oldest ones. */
 const MAX_DATED = 200;
 
@@ -55,7 +58,7 @@ export function measureWaiting(registry: Registry, context: ReadContext): void {
   const due = new WaitingReader(context, { query: NOTIFIABLE_PAYMENTS, timeOf: (id) => undeliveredSince(context, id) });
   measureHeld(registers, context);
   const unfinished = shareAnswers(
-    () => countPayments(context.client, unfinishedQuery(Date.now() - UNFINISHED_AFTER_MS)).catch(() => Number.NaN),
+    () => countPayments(context.client, unfinishedBy(Date.now())).catch(() => Number.NaN),
     REUSED_MS,
   );
   new Gauge({
@@ -84,12 +87,16 @@ export function measureWaiting(registry: Registry, context: ReadContext): void {
   });
   new Gauge({
     name: 'sanaga_payments_unfinished',
-    help: 'Payments, not in REVIEW and not held, that were created more than 25 hours ago and have no final status, up to a minute ago; NaN when Temporal could not be asked. Every API process shows all of them: take the maximum',
+    help: 'Payments, not in REVIEW and not held, or held for a date that was over an hour ago, that were created more than 25 hours ago and have no final status, up to a minute ago; NaN when Temporal could not be asked. Every API process shows all of them: take the maximum',
     registers,
     async collect() {
       this.set(await unfinished());
     },
   });
+}
+
+function unfinishedBy(now: number): string {
+  return unfinishedQuery(now - UNFINISHED_AFTER_MS, now - STUCK_AFTER_MS);
 }
 
 /** Adds gauges of held payouts, and of the approvals that they wait for. */

@@ -48,10 +48,16 @@ const PAYMENTS = `WorkflowType IN (${WORKFLOW_TYPES.map(quote).join(', ')}) AND 
 /** Payments under review that a person can decide: those that were stopped are out of anybody's reach. */
 export const OPEN_REVIEWS = `${PAYMENTS} AND ${equals('status', 'REVIEW')} AND ExecutionStatus = "Running"`;
 
-/** Asks for payments that were created before a time (ms since the epoch), wait for nobody, and aren't final. */
-export function unfinishedQuery(before: number): string {
-  const { status, createdAt, heldFor } = attributes;
-  return `${PAYMENTS} AND ExecutionStatus = "Running" AND ${createdAt.name} < ${before} AND ${FINAL.false} AND ${status.name} != "REVIEW" AND ${heldFor.name} IS NULL`;
+/**
+ * Asks for payments that were created before a time, wait for nobody, and aren't final; times in ms since the epoch. A
+ * payout that is still held for its date, and the date was before `datedBefore`, is stuck. One that waits for its
+ * approval alone isn't, whatever its date was.
+ */
+export function unfinishedQuery(createdBefore: number, datedBefore: number): string {
+  const { status, createdAt, heldFor, sendAt } = attributes;
+  const isOld = `${createdAt.name} < ${createdBefore} AND ${FINAL.false} AND ${status.name} != "REVIEW"`;
+  const isStuck = `${heldFor.name} = "date" AND ${sendAt.name} < "${isoTime(datedBefore)}"`;
+  return `${PAYMENTS} AND ExecutionStatus = "Running" AND ${isOld} AND (${heldFor.name} IS NULL OR (${isStuck}))`;
 }
 
 /** Asks for payouts that are held for an approval, or for a date. One that was stopped is in REVIEW. */

@@ -40,6 +40,8 @@ describe('the age of the oldest review, with more of them than one call lists', 
     readonly status: string;
     readonly createdAt: number;
     readonly heldFor?: string[];
+    /** In ms since the epoch. */
+    readonly sendAt?: number;
   }
 
   async function start(
@@ -57,6 +59,7 @@ describe('the age of the oldest review, with more of them than one call lists', 
         { key: attributes.status, value: as.status },
         { key: attributes.final, value: false },
         ...(as.heldFor === undefined ? [] : [{ key: attributes.heldFor, value: as.heldFor }]),
+        ...(as.sendAt === undefined ? [] : [{ key: attributes.sendAt, value: new Date(as.sendAt) }]),
       ]),
     });
   }
@@ -169,6 +172,21 @@ describe('the age of the oldest review, with more of them than one call lists', 
     for (const [index] of held.entries()) await client.workflow.getHandle(idOf(COUNT + 10 + index)).terminate();
     while ((await client.workflow.count('HeldFor IS NOT NULL AND ExecutionStatus = "Running"')).count > 0) {}
     expect((await shown(createdAt)).held).toEqual([0, 0]);
+  });
+
+  it('is no matter of payouts that are held for a date an hour past, which are unfinished', async () => {
+    const hours = [-2, -2, -2, 2, -0.5];
+    const waits = [['date'], ['approval', 'date'], ['approval'], ['date'], ['date']];
+    const ids = waits.map((_, index) => idOf(COUNT + 20 + index));
+    for (const [index, heldFor] of waits.entries()) {
+      const sendAt = NOW + (hours[index] ?? 0) * HOUR_MS;
+      await start(COUNT + 20 + index, { heldFor, sendAt, createdAt: NOW - 26 * HOUR_MS, status: 'CREATED' });
+    }
+    const running = 'HeldFor IS NOT NULL AND ExecutionStatus = "Running"';
+    while ((await client.workflow.count(running)).count < waits.length) {}
+    expect((await shown(createdAt)).unfinished).toBe(2);
+    for (const id of ids) await client.workflow.getHandle(id).terminate();
+    while ((await client.workflow.count(running)).count > 0) {}
   });
 
   it('leaves out what is in REVIEW of the payments that have no outcome after 25 hours', async () => {

@@ -1,7 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { PaymentId } from '../../src/payments/words/payment-id.js';
-import { heldQuery, isQueryable, queryByIds, visibilityQuery } from '../../src/records/index-queries.js';
+import {
+  heldQuery,
+  isQueryable,
+  queryByIds,
+  unfinishedQuery,
+  visibilityQuery,
+} from '../../src/records/index-queries.js';
 import { fromTransIdKeyword, toTransIdKeyword } from '../../src/temporal/search-attributes.js';
 
 const payments =
@@ -39,6 +45,14 @@ describe('a query for payments', () => {
       `${payments} AND Merchant = "shop" AND ${held}`,
     );
     expect(heldQuery('approval')).toBe(`${payments} AND ${held}`);
+  });
+
+  it('takes a payout for unfinished that is held for a date long past, and none that waits for its approval alone', () => {
+    expect(unfinishedQuery(1_000, Date.UTC(2026, 10, 27, 8))).toBe(
+      `${payments} AND ExecutionStatus = "Running" AND CreatedAt < 1000` +
+        ' AND (PaymentFinal IS NULL OR PaymentFinal = false) AND PaymentStatus != "REVIEW"' +
+        ' AND (HeldFor IS NULL OR (HeldFor = "date" AND SendAt < "2026-11-27T08:00:00.000Z"))',
+    );
   });
 
   it('asks for all runs of some payments', () => {
