@@ -41,23 +41,44 @@ export async function refuseBeyondLimits(
   { merchant, limits }: LimitedMerchant,
   order: PaymentOrder,
 ): Promise<void> {
-  const maxAmount = order.kind === 'payout' ? limits.maxPayout : limits.maxCollection;
-  const isTooMuch = maxAmount !== undefined && order.amount > maxAmount;
-  const maxPerDay = order.kind === 'payout' ? limits.maxPayoutsPerDay : undefined;
-  if (!isTooMuch && maxPerDay === undefined) return;
-  if ((await findPayment(context, order.id, UNCHECKED)) !== undefined) return;
-  if (isTooMuch) throw new AmountTooLarge(maxAmount);
-  if (maxPerDay === undefined) return;
+  await refuseBeyondAnyDay(context, { limits }, order);
+  const maxPerDay = maxPerDayOf(order, limits);
+  if (maxPerDay === undefined || (await findPayment(context, order.id, UNCHECKED)) !== undefined) return;
 
   const { id, amount } = order;
   const at = countedAt(order, Date.now());
-  // Refused before it is counted: a refused payout leaves nothing behind.
-  const count =
-    amount > maxPerDay ? undefined : await context.payoutLimits.count(context, merchant, { id, amount }, maxPerDay, at);
-  if (count?.isAccepted) return;
+  const { isAccepted, total } = await context.payoutLimits.count(context, merchant, { id, amount }, maxPerDay, at);
+  if (isAccepted) return;
   // The same request may have been counted on the day before, just before midnight.
   if ((await findPayment(context, id, UNCHECKED)) !== undefined) return;
-  throw new DailyLimitReached(maxPerDay, count?.total, at, sendAtOf(order) !== undefined);
+  throw new DailyLimitReached(maxPerDay, total, at, sendAtOf(order) !== undefined);
+}
+
+/**
+ * Refuses an order beyond its merchant's limits on any day, whatever else was ordered. It leaves nothing behind.
+ *
+ * @throws {AmountTooLarge | DailyLimitReached | RecordsUnavailable}
+ */
+export async function refuseBeyondAnyDay(
+  context: LimitContext,
+  { limits }: Pick<LimitedMerchant, 'limits'>,
+  order: PaymentOrder,
+): Promise<void> {
+  const refusal = refusalOnAnyDay(order, limits);
+  if (refusal !== undefined && (await findPayment(context, order.id, UNCHECKED)) === undefined) throw refusal;
+}
+
+function refusalOnAnyDay(order: PaymentOrder, limits: MerchantLimits): AmountTooLarge | DailyLimitReached | undefined {
+  const { amount } = order;
+  const maxAmount = order.kind === 'payout' ? limits.maxPayout : limits.maxCollection;
+  if (maxAmount !== undefined && amount > maxAmount) return new AmountTooLarge(maxAmount);
+  const maxPerDay = maxPerDayOf(order, limits);
+  if (maxPerDay === undefined || amount <= maxPerDay) return undefined;
+  return new DailyLimitReached(maxPerDay, undefined, countedAt(order, Date.now()), sendAtOf(order) !== undefined);
+}
+
+function maxPerDayOf(order: PaymentOrder, limits: MerchantLimits): number | undefined {
+  return order.kind === 'payout' ? limits.maxPayoutsPerDay : undefined;
 }
 
 /** The result of counting a payout, with the day's sum so far, in XAF. */

@@ -18,12 +18,18 @@ const stack = useStack({
     'history.visibilityProcessorEnsureCloseBeforeDelete': 'false',
   },
 });
-const SECRETS = { clerk: 'secret-of-clerk', other: 'secret-of-other', rival: 'secret-of-rival' } as const;
+const SECRETS = {
+  clerk: 'secret-of-clerk',
+  other: 'secret-of-other',
+  rival: 'secret-of-rival',
+  frugal: 'secret-of-frugal',
+} as const;
 const KEYS = [
   { name: 'shop', secret: 'shop-secret', scopes: ['collections', 'payouts', 'read'] },
   { name: 'shop', secret: SECRETS.clerk, scopes: ['refunds'], person: 'ann' },
   { name: 'shop', secret: SECRETS.other, scopes: ['refunds', 'review'], person: 'bob' },
   { name: 'rival', secret: SECRETS.rival, scopes: ['refunds'] },
+  { name: 'frugal', secret: SECRETS.frugal, scopes: ['collections', 'refunds', 'read'] },
 ] as const;
 const APPROVER = { name: 'shop', secret: 'secret-of-eve', scopes: ['approve'], person: 'eve' } as const;
 const merchants = merchantsWith([...KEYS, APPROVER]);
@@ -76,6 +82,18 @@ async function sums(collection: { id: string }) {
   const { refunded, refunding, refundable } = (await refunds(collection)).body;
   return [refunded, refunding, refundable];
 }
+
+/** Reserves room as an API does that dies before it starts the refund. */
+const reserved = (collection: { id: PaymentId }, refund: { id: PaymentId; amount: number; collected: number }) =>
+  stack.api.client.workflow.executeUpdateWithStart(reserveRefundUpdate, {
+    args: [{ ...refund, readings: [], readAt: Date.now() }],
+    startWorkflowOperation: new WithStartWorkflowOperation(REFUNDS_WORKFLOW_TYPE, {
+      workflowId: refundsWorkflowId(collection.id),
+      taskQueue: 'payments',
+      args: [{ v: 1, collection: collection.id }],
+      workflowIdConflictPolicy: 'USE_EXISTING',
+    }),
+  });
 
 /** Waits until the provider has paid a refund, or refused to. */
 async function settled({ body }: Answered, status = 'SUCCESSFUL') {
@@ -226,6 +244,47 @@ describe('a refund', () => {
   });
 });
 
+describe('the limit of the day', () => {
+  const secret = SECRETS.frugal;
+  const limits = { maxPayoutsPerDay: 1_000 };
+
+  async function collectedByFrugal(): Promise<{ id: PaymentId }> {
+    const headers = { 'idempotency-key': randomUUID() };
+    const body = { method: 'direct', phone: PAYER, amount: 1_000 };
+    const { id } = (await api.ask('POST', '/v1/collections', { key: secret, body, headers })).body;
+    const { body: payment } = await eventually(
+      () => api.ask('GET', `/v1/payments/${id}`, { key: secret }),
+      (answer) => answer.body.transId !== undefined,
+    );
+    await stack.hint(payment);
+    await stack.api.client.workflow.getHandle(id).result();
+    return payment;
+  }
+
+  it('counts no refund that there is no room for, and one beyond it is not sent', async () => {
+    try {
+      api.replaceMerchants(merchantsWith([...KEYS, APPROVER], limits));
+      const collection = await collectedByFrugal();
+      expect((await refund(collection, { amount: 600 }, { secret })).status).toBe(201);
+      // It has come to more than there was when the request was made first.
+      const key = randomUUID();
+      await reserved(collection, { id: derivePaymentId('payout', 'frugal', key), amount: 900, collected: 5_000 });
+      const refused = await refund(collection, { amount: 400 }, { secret, key });
+      expect([refused.status, refused.body.code]).toEqual([422, 'more_than_refundable']);
+
+      const other = await collectedByFrugal();
+      expect((await refund(other, { amount: 400 }, { secret })).status).toBe(201);
+      const beyond = await refund(other, { amount: 100 }, { secret });
+      expect(beyond.body).toMatchObject({ code: 'daily_limit_reached', status: 422 });
+      // What it has reserved lapses. The limit still has nothing left of it, and the same request may be sent again.
+      const { refunding, data } = (await refunds(other, secret)).body;
+      expect([refunding, data.map(({ amount }: { amount: number }) => amount)]).toEqual([500, [400]]);
+    } finally {
+      api.replaceMerchants(merchants);
+    }
+  });
+});
+
 describe('the recipient of a refund', () => {
   it('is the number that a link has named, shown by its last digits', async () => {
     const collection = await byLink({ refundTo: '677000222' });
@@ -341,15 +400,7 @@ describe('what can be refunded', () => {
     const collection = await collected();
     const key = randomUUID();
     const id = derivePaymentId('payout', 'shop', key);
-    await stack.api.client.workflow.executeUpdateWithStart(reserveRefundUpdate, {
-      args: [{ id, amount: 600, collected: 1_000, readings: [], readAt: Date.now() }],
-      startWorkflowOperation: new WithStartWorkflowOperation(REFUNDS_WORKFLOW_TYPE, {
-        workflowId: refundsWorkflowId(collection.id),
-        taskQueue: 'payments',
-        args: [{ v: 1, collection: collection.id }],
-        workflowIdConflictPolicy: 'USE_EXISTING',
-      }),
-    });
+    await reserved(collection, { id, amount: 600, collected: 1_000 });
     expect(await sums(collection)).toEqual([0, 600, 400]);
     expect((await refund(collection, { amount: 401 })).status).toBe(422);
     const repeated = await refund(collection, { amount: 600 }, { key });

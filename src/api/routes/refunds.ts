@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type FoundPayment, findPayment } from '../../engine/find-payment.js';
-import { refuseBeyondLimits } from '../../engine/payout-limits.js';
+import { refuseBeyondAnyDay, refuseBeyondLimits } from '../../engine/payout-limits.js';
 import { viewPayment } from '../../engine/read-payment.js';
 import { UNCHECKED } from '../../engine/recorded-payments.js';
 import { type RefundSums, type Refunds, readRefunds, reserveRoom, sumUpRefunds } from '../../engine/refunds.js';
@@ -83,13 +83,16 @@ export const createRefund = authenticatedRoute({
     if (repeated !== undefined) return toResponse(repeated, caller, context);
     const { order, refunds, collected } = await orderRefund(request, context, collection, id);
     await refuseUnapprovable(context, order, caller, order.approval && body.phone ? 'phone' : 'amount');
-    await refuseBeyondLimits(context, { merchant: caller.owner, limits: caller.limits }, order);
+    const limited = { merchant: caller.owner, limits: caller.limits };
+    await refuseBeyondAnyDay(context, limited, order);
     const { readings, readAt } = refunds;
     const reservation = { id, amount: order.amount, collected, readings, readAt };
     const { answer, startBy } = await reserveRoom(context, collection.id, reservation);
     if (answer.kind === 'noRoom') throw moreThanRefundable(order.amount, await readSums(context, collection, id));
     // Another request with this key was faster, or was long ago.
     if (answer.kind === 'known' && (await findPayment(context, id, UNCHECKED)) === undefined) throw lostRefund(id);
+    // Counted last: room that isn't used lapses within the hour, and the day's limit doesn't.
+    await refuseBeyondLimits(context, limited, order);
     const start = { order, merchant: caller.owner, fingerprint: digest, httpRequestId: record.id, startBy };
     return toResponse(await startFor(caller, context, { ...start, repeatable: true }), caller, context);
   },
