@@ -64,6 +64,9 @@ const ANSWER_LIMIT_MS = 5_000;
 /** Tries of an update that is overtaken by the end of the workflow's run. */
 const MAX_TRIES = 4;
 
+/** Refunds that a collection may have, whatever became of them: each is read whenever another is asked for. */
+export const MAX_REFUNDS = 100;
+
 /** Payments that are read at the same time. */
 const READ_AT_ONCE = 10;
 

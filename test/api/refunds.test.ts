@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { WithStartWorkflowOperation } from '@temporalio/client';
+import type { RefundReading } from '../../src/payments/machine/refunds.js';
 import { derivePaymentId } from '../../src/payments/words/derive-payment-id.js';
 import type { PaymentId } from '../../src/payments/words/payment-id.js';
 import { DAY_MS } from '../../src/payments/words/time.js';
@@ -84,9 +85,12 @@ async function sums(collection: { id: string }) {
 }
 
 /** Reserves room as an API does that dies before it starts the refund. */
-const reserved = (collection: { id: PaymentId }, refund: { id: PaymentId; amount: number; collected: number }) =>
+const reserved = (
+  collection: { id: PaymentId },
+  refund: { id: PaymentId; amount: number; collected: number; readings?: readonly RefundReading[] },
+) =>
   stack.api.client.workflow.executeUpdateWithStart(reserveRefundUpdate, {
-    args: [{ ...refund, readings: [], readAt: Date.now() }],
+    args: [{ readings: [], readAt: Date.now(), ...refund }],
     startWorkflowOperation: new WithStartWorkflowOperation(REFUNDS_WORKFLOW_TYPE, {
       workflowId: refundsWorkflowId(collection.id),
       taskQueue: 'payments',
@@ -406,6 +410,28 @@ describe('what can be refunded', () => {
     const repeated = await refund(collection, { amount: 600 }, { key });
     expect([repeated.status, repeated.body.id]).toEqual([201, id]);
     expect(await sentFor(collection)).toBe(600);
+  });
+
+  it('ends after 100 refunds, failed ones and reservations included', async () => {
+    const collection = await collected();
+    const readings = Array.from({ length: 98 }, (_, index) => {
+      const id = derivePaymentId('payout', 'shop', `forgotten-${index}`);
+      return { kind: 'known', id, amount: 0, asOf: Date.now() } as const;
+    });
+    const lost = derivePaymentId('payout', 'shop', randomUUID());
+    await reserved(collection, { id: lost, amount: 100, collected: 1_000, readings });
+    const key = randomUUID();
+    const last = await refund(collection, { amount: 100 }, { key });
+    expect(last.status).toBe(201);
+    const refused = await refund(collection, { amount: 100 });
+    expect([refused.status, refused.body.code, refused.body.payment.id]).toEqual([
+      409,
+      'not_refundable',
+      collection.id,
+    ]);
+    expect(refused.body.detail).toContain('Pay the rest, at most 800 XAF, out by POST /v1/payouts.');
+    expect((await refund(collection, { amount: 100 }, { key })).body.id).toBe(last.body.id);
+    expect(await sentFor(collection)).toBe(100);
   });
 
   it('is known from the index, too, when somebody has deleted the workflow that keeps the refunds', async () => {

@@ -3,7 +3,14 @@ import { type FoundPayment, findPayment } from '../../engine/find-payment.js';
 import { refuseBeyondAnyDay, refuseBeyondLimits } from '../../engine/payout-limits.js';
 import { viewPayment } from '../../engine/read-payment.js';
 import { UNCHECKED } from '../../engine/recorded-payments.js';
-import { type RefundSums, type Refunds, readRefunds, reserveRoom, sumUpRefunds } from '../../engine/refunds.js';
+import {
+  MAX_REFUNDS,
+  type RefundSums,
+  type Refunds,
+  readRefunds,
+  reserveRoom,
+  sumUpRefunds,
+} from '../../engine/refunds.js';
 import { findStartedPayment } from '../../engine/start-payment.js';
 import { collectedBy } from '../../payments/machine/refunds.js';
 import { xaf } from '../../payments/words/limits.js';
@@ -149,6 +156,9 @@ async function orderRefund(
   const { expectedRefundable, amount: asked = sums.refundable, reason } = body;
   if (expectedRefundable !== undefined && expectedRefundable !== sums.refundable) throw refundableMismatch(sums);
   if (sums.refundable === 0 || asked > sums.refundable) throw moreThanRefundable(body.amount, sums);
+  if (refunds.counted.filter((one) => one.id !== id).length >= MAX_REFUNDS) {
+    throw tooManyRefunds(viewerOf(context, caller, caller.owner)(payment), sums);
+  }
   const refund = { refundOf: collection.id, refundReason: reason, orderedBy: caller.person, metadata: {} };
   // Whoever approves it knows from the provider whether the collection was refunded before.
   const isFromBackup = collection.createdAt < (context.restoredAt ?? 0) && ({ approval: true } as const);
@@ -184,6 +194,13 @@ const notRefundable = (payment: Payment): ApiError => {
     : `The payment is ${payment.status}: only a collection that is SUCCESSFUL can be refunded.`;
   return new ApiError('not_refundable', why, { payment });
 };
+
+const tooManyRefunds = (payment: Payment, { refundable }: RefundSums): ApiError =>
+  new ApiError(
+    'not_refundable',
+    `The collection has ${MAX_REFUNDS} refunds, failed ones included, and can have no more. Pay the rest, at most ${xaf(refundable)}, out by POST /v1/payouts.`,
+    { payment },
+  );
 
 const phoneRequired = (): ApiError =>
   new ApiError(
