@@ -35,7 +35,13 @@ const secrets = makeSecrets();
 const ports = { api: await freePort(), sandbox: await freePort() };
 const stack = await bringUpStack({
   ports,
-  env: { ...process.env, ...stackSettings(ports, secrets), LOG_LEVEL: 'warn', ...UNLIMITED },
+  env: {
+    ...process.env,
+    ...stackSettings(ports, secrets),
+    API_KEYS: `merchant:${secrets.apiKey}:collections+payouts+refunds+approve+read+balance+review`,
+    LOG_LEVEL: 'warn',
+    ...UNLIMITED,
+  },
   taskQueue: 'payments',
   recordsFolder: join(folder, 'records'),
   logFolder: folder,

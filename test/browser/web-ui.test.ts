@@ -168,7 +168,7 @@ describe("Temporal's Web UI", () => {
   it("keeps each of the guide's queries as a view, which finds what it says", async () => {
     const page = await browser.newPage();
     const views = await recommendedViews();
-    expect(views).toHaveLength(5);
+    expect(views).toHaveLength(6);
     for (const view of views) await saveView(page, uiUrl, view);
     await page.goto(`${uiUrl}/namespaces/default/workflows`);
     for (const { name, query } of views) {
