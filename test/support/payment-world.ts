@@ -205,6 +205,7 @@ export class PaymentWorld {
               sha256: sha256Of(SECRET),
               scopes: ['collections', 'payouts', 'read', 'balance', 'review'],
             },
+            { name: 'shop', person: 'approver', sha256: sha256Of('nobody has it'), scopes: ['approve'] },
           ],
         }),
         webhookToken: TOKEN,

@@ -22,6 +22,7 @@ import { mayBeOwn } from './matching.js';
 import { afterTry, withDelivery, withNotification } from './notification.js';
 import { plan, type Todo } from './plan.js';
 import { recordQuestion } from './polling.js';
+import { sentBy } from './refunds.js';
 import type { Change, Reply } from './replies.js';
 import { isAnswered, onRequest, replyTo } from './requests.js';
 import { onHintBeforeSending } from './sending.js';
@@ -229,6 +230,8 @@ function isNews(before: PaymentState, after: PaymentState): boolean {
     transIdOf(before) !== transIdOf(after) ||
     before.reviews !== after.reviews ||
     before.release !== after.release ||
-    reviewOf(before)?.proposed !== reviewOf(after)?.proposed
+    reviewOf(before)?.proposed !== reviewOf(after)?.proposed ||
+    // Of two readings of a refund, the one that counts for more has to be the later.
+    (after.order.kind === 'payout' && sentBy(after) > sentBy(before))
   );
 }
