@@ -38,6 +38,7 @@ export const payoutBody = z
       ),
     sendAt: z.iso
       .datetime({ offset: true, error: 'must be a time with an offset, such as 2026-11-27T08:00:00+01:00' })
+      .max(40)
       .transform((text) => Date.parse(text))
       .optional()
       .describe('It is not sent before this time, which is at most 90 days ahead'),

@@ -21,23 +21,8 @@ const ofAnotherAmount = calmSettingOf({
   allowance: { troubles: 2, decisions: 1 },
 });
 
-const doubtedAfterItsEnd = calmSettingOf({
-  kind: 'payout',
-  troubles: new Set(['silence']),
-  foreign: ['silent'],
-  allowance: { troubles: 3, notifications: 1 },
-});
-
 /** Mutants of what a payment counts for, as a refund or as a collection. */
 export const REFUND_MUTANTS: readonly Mutant[] = [
-  {
-    rule: 'a refund that counts for more has changed',
-    find: "(after.order.kind === 'payout' && sentBy(after) > sentBy(before))",
-    replace: 'false',
-    setting: doubtedAfterItsEnd,
-    breaks: 'refundCounts',
-    story: [/FAILED/],
-  },
   {
     rule: 'a refund under review keeps its room',
     find: "if (isSettled && phase.status !== 'SUCCESSFUL') return further;",

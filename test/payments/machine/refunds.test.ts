@@ -31,6 +31,7 @@ import {
   opened,
   paid,
   type Scenario,
+  SILENT,
   taken,
 } from '../../support/scenario.js';
 
@@ -248,6 +249,16 @@ describe('what was or may have been sent', () => {
     failed.later(HOUR).hint('T1').found('SUCCESSFUL');
     expect(failed.status).toBe('REVIEW');
     expect(sent(failed)).toBe(amount);
+  });
+
+  it('is the whole refund again, with a new time, when the end is checked again', () => {
+    const failed = taken(order).hint('T1', 'FAILED').found('FAILED');
+    const before = failed.payment;
+    expect(sentBy(before)).toBe(0);
+    failed.later(HOUR).hint('T2');
+    while (sent(failed) === 0) failed.answered(SILENT);
+    expect(sent(failed)).toBe(amount);
+    expect(failed.payment.updatedAt).toBeGreaterThan(before.updatedAt);
   });
 
   it('is each of two transactions that the provider shows', () => {
