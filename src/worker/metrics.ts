@@ -8,6 +8,7 @@ import { PAYMENT_STATUSES } from '../payments/words/payment.js';
 import { PAYMENT_KINDS } from '../payments/words/payment-id.js';
 import {
   PAYOUT_LIMIT_WORKFLOW_TYPE,
+  REFUNDS_WORKFLOW_TYPE,
   STATEMENT_WORKFLOW_TYPE,
   UNMATCHED_WORKFLOW,
   WORKFLOW_TYPES,
@@ -159,7 +160,13 @@ export async function installMeasuredRuntime(options: RuntimeOptions): Promise<(
  */
 export function startSdkCounters(meter: MetricMeter, namespace: string, taskQueue: string): void {
   const failed = meter.createCounter('temporal_workflow_task_execution_failed', undefined, FAILED_TASKS);
-  const types = [...WORKFLOW_TYPES, UNMATCHED_WORKFLOW.type, PAYOUT_LIMIT_WORKFLOW_TYPE, STATEMENT_WORKFLOW_TYPE];
+  const types = [
+    ...WORKFLOW_TYPES,
+    UNMATCHED_WORKFLOW.type,
+    PAYOUT_LIMIT_WORKFLOW_TYPE,
+    REFUNDS_WORKFLOW_TYPE,
+    STATEMENT_WORKFLOW_TYPE,
+  ];
   for (const workflowType of types) {
     for (const reason of ['NonDeterminismError', 'WorkflowError']) {
       failed.add(0, {

@@ -92,7 +92,7 @@ function withReading(
   return isOver ? others : refunds;
 }
 
-/** Of two readings of one time, the smaller is the later: whatever makes a refund count for more gives it a new time. */
+/** Of two readings of one time, the smaller is the later: what makes a refund count for more gives it a new time. */
 function isNewer({ asOf, amount }: RefundReading & { kind: 'known' }, before: CountedRefund | undefined): boolean {
   if (before?.kind !== 'known') return true;
   return asOf > before.asOf || (asOf === before.asOf && amount < before.amount);
