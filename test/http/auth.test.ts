@@ -49,7 +49,7 @@ describe('an API key', () => {
     ['POST', '/v1/collections', 'collections'],
     ['POST', '/v1/payouts', 'payouts'],
     ['POST', '/v1/collections/col_1/expire', 'collections'],
-    ['GET', '/v1/balance?service=payout', 'balance'],
+    ['GET', '/v1/balance?service=payout', 'balance review approve'],
     ['POST', '/v1/payments/col_1/resolve', 'review'],
     ['GET', '/v1/notifications/unmatched', 'review'],
   ])('needs a scope for %s %s: %s', async (method, path, scope) => {
