@@ -72,6 +72,17 @@ describe('the audit of refunds', () => {
     expect(of({ data: [] })).toBe(1);
   });
 
+  it('lets a refund that was sent again count for each request', () => {
+    const sums = new Map([
+      [refundOf, { collected: 1_000, refunded: 600, refunding: 800, refundable: 0, data: [] as { id: string }[] }],
+    ]);
+    const decision = { at: 0, action: 'resend', review: 1, forced: false, outcome: 'done', isWrong: false } as const;
+    const audit = (record: Partial<ObservedPayment>) =>
+      auditRefunds([paid(), refund({ amount: 400 }, [], record)], sums as never).map(({ what }) => what);
+    expect(audit({}).join()).toContain('more than the 1000 XAF');
+    expect(audit({ decisions: [decision] }).join()).not.toContain('more than the 1000 XAF');
+  });
+
   it('finds one that was refused for a reason that there wasn’t', () => {
     const refused = (refusal: string, body = {}) => refund(body, [], { refused: true, refusal });
     expect(found(paid(), refused('not_refundable'))).toEqual(['wrongOutcome']);
