@@ -15,7 +15,7 @@ import {
 } from '../payments/machine/refunds.js';
 import { refundOf } from '../payments/words/order.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
-import { isFinalPayment, type PaymentState, statusOf } from '../payments/words/payment-state.js';
+import { isFinalPayment, type PaymentState } from '../payments/words/payment-state.js';
 import { DAY_MS } from '../payments/words/time.js';
 import { refundsQuery as refundsInIndex } from '../records/index-queries.js';
 import { listRuns } from '../records/list-runs.js';
@@ -166,11 +166,16 @@ async function indexedRefunds(client: Client, collection: PaymentId, merchant: s
  */
 export function sumUpRefunds(collection: PaymentState, refunds: Refunds, without?: PaymentId): RefundSums {
   const counted = refunds.counted.filter(({ id }) => id !== without);
-  const open = new Set(
-    refunds.payments.filter(({ state }) => statusOf(state) !== 'SUCCESSFUL').map(({ state }) => state.order.id),
+  // One that was sent again counts for each request until its checks are over, and has moved its amount.
+  const moved = new Map(
+    refunds.payments.map(({ payment: { id, status, amount, amountPaid = amount } }) => [
+      id,
+      status === 'SUCCESSFUL' ? amountPaid : 0,
+    ]),
   );
   // A payment that Temporal has forgotten, and that has sent something, has succeeded.
-  const refunded = sumOf(counted.filter(({ id, kind }) => kind === 'known' && !open.has(id)));
+  const known = counted.filter(({ kind }) => kind === 'known');
+  const refunded = sumOf(known.map(({ id, amount }) => ({ amount: Math.min(amount, moved.get(id) ?? amount) })));
   const collected = collectedBy(collection);
   return {
     collected: collected ?? (isFinalPayment(collection) ? 0 : undefined),
