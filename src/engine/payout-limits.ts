@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
 import { type CountedPayout, countedAt } from '../payments/machine/counted-payouts.js';
 import { type PaymentOrder, sendAtOf } from '../payments/words/order.js';
 import { dayOf, endOfDay, HOUR_MS } from '../payments/words/time.js';
@@ -11,11 +9,11 @@ import {
   type PayoutLimitInput,
   payoutLimitWorkflowId,
 } from '../workflows/messages.js';
-import { AmountTooLarge, DailyLimitReached, isEngineError, Unavailable } from './errors.js';
+import { AmountTooLarge, DailyLimitReached } from './errors.js';
 import { findPayment } from './find-payment.js';
 import { UNCHECKED } from './recorded-payments.js';
-import { waitForAnswer, wasOvertaken } from './temporal-calls.js';
 import type { UpdateContext } from './update-payment.js';
+import { updateWithStart } from './update-with-start.js';
 
 /** Dependencies of merchants' limits. */
 export interface LimitContext extends UpdateContext {
@@ -95,14 +93,8 @@ interface Batch {
 /** The workflow still counts payouts for this long after its day, in ms: API processes' clocks differ a little. */
 const LINGER_MS = HOUR_MS;
 
-/** Time limit for counting a payout, in ms. It usually takes some milliseconds. */
-const COUNT_LIMIT_MS = 5_000;
-
 /** Payouts that one update counts. */
 const MAX_BATCH = 200;
-
-/** Tries of an update that is overtaken by the end of the workflow's run. */
-const MAX_TRIES = 4;
 
 /**
  * Counts payouts against merchants' limits of a day, in a workflow for each merchant and day. Payouts that come while
@@ -161,55 +153,21 @@ interface Counter extends Omit<PayoutLimitInput, 'v'> {
   readonly max: number;
 }
 
-async function send(
-  { client, taskQueue, shutdown, answerWithinMs }: UpdateContext,
-  counter: Counter,
-  payouts: readonly CountedPayout[],
-): Promise<PayoutCount> {
-  const limitMs = Math.min(answerWithinMs, COUNT_LIMIT_MS);
-  try {
-    const count = await shutdown.commands.within(limitMs, (signal) =>
-      waitForAnswer(client, signal, limitMs, () => update(client, taskQueue, counter, payouts)),
-    );
-    if (count !== undefined) return count.value;
-  } catch (error) {
-    if (isEngineError(error)) throw notCounted(error.cause);
-    throw wasOvertaken(error) ? notCounted(error) : error;
-  }
-  throw notCounted(new Error('no worker counted the payout in time'));
-}
-
-async function update(
-  client: Client,
-  taskQueue: string,
+function send(
+  context: UpdateContext,
   { max, ...input }: Counter,
   payouts: readonly CountedPayout[],
 ): Promise<PayoutCount> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await client.workflow.executeUpdateWithStart(countPayoutsUpdate, {
-        updateId: randomUUID(),
-        args: [{ payouts, max }],
-        startWorkflowOperation: new WithStartWorkflowOperation<(input: PayoutLimitInput) => Promise<void>>(
-          PAYOUT_LIMIT_WORKFLOW_TYPE,
-          {
-            workflowId: payoutLimitWorkflowId(input.merchant, input.day),
-            taskQueue,
-            args: [{ v: 1, ...input }],
-            workflowIdConflictPolicy: 'USE_EXISTING',
-            // An ended workflow can't start again: it would begin with Temporal's index, which may be a moment behind.
-            workflowIdReusePolicy: 'REJECT_DUPLICATE',
-          },
-        ),
-      });
-    } catch (error) {
-      if (!wasOvertaken(error) || tries === MAX_TRIES) throw error;
-    }
-  }
+  return updateWithStart(context, {
+    update: countPayoutsUpdate,
+    argument: { payouts, max },
+    workflowType: PAYOUT_LIMIT_WORKFLOW_TYPE,
+    workflowId: payoutLimitWorkflowId(input.merchant, input.day),
+    // An ended workflow can't start again: it would begin with Temporal's index, which may be a moment behind.
+    workflowIdReusePolicy: 'REJECT_DUPLICATE',
+    input: { v: 1, ...input } satisfies PayoutLimitInput,
+    uncertain:
+      "It can't be checked at the moment whether the payout is within the limit of the day, so it was not made. Try again shortly.",
+    unanswered: 'no worker counted the payout in time',
+  });
 }
-
-const notCounted = (cause: unknown): Unavailable =>
-  new Unavailable(
-    "It can't be checked at the moment whether the payout is within the limit of the day, so it was not made. Try again shortly.",
-    cause,
-  );

@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Client, WithStartWorkflowOperation, WorkflowNotFoundError } from '@temporalio/client';
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import {
   type CountedRefund,
   collectedBy,
@@ -27,12 +26,13 @@ import {
   refundsWorkflowId,
   reserveRefundUpdate,
 } from '../workflows/messages.js';
-import { isEngineError, RecordsUnavailable, Unavailable } from './errors.js';
+import { isEngineError, RecordsUnavailable } from './errors.js';
 import { type FoundPayment, findPayment, type ReadContext } from './find-payment.js';
 import { type PaymentContent, type ReadPayment, viewPayment } from './read-payment.js';
 import { askRecords } from './recorded-payments.js';
-import { callTemporal, queryTemporal, waitForAnswer, wasOvertaken } from './temporal-calls.js';
+import { callTemporal, queryTemporal } from './temporal-calls.js';
 import type { UpdateContext } from './update-payment.js';
+import { updateWithStart } from './update-with-start.js';
 
 /** The sums of a collection's refunds, in XAF. */
 export interface RefundSums {
@@ -58,11 +58,8 @@ export interface Refunds {
 const UNREAD =
   "What was refunded of the collection can't be read in full at the moment: refunds of long ago are only in the records. Nothing was sent. Try again shortly.";
 
-/** Time limit for the answer of a collection's refunds, in ms. It usually takes some milliseconds. */
+/** Time limit for reading a collection's refunds, in ms. It usually takes some milliseconds. */
 const ANSWER_LIMIT_MS = 5_000;
-
-/** Tries of an update that is overtaken by the end of the workflow's run. */
-const MAX_TRIES = 4;
 
 /** Refunds that a collection may have, whatever became of them: each is read whenever another is asked for. */
 export const MAX_REFUNDS = 100;
@@ -224,55 +221,22 @@ export async function knownSums(
  * @throws {Unavailable} when it isn't known whether it was reserved.
  */
 export async function reserveRoom(
-  { client, taskQueue, shutdown, answerWithinMs }: UpdateContext,
+  context: UpdateContext,
   collection: PaymentId,
   reservation: RefundReservation,
 ): Promise<{ readonly answer: RefundAnswer; readonly startBy: number }> {
-  const limitMs = Math.min(answerWithinMs, ANSWER_LIMIT_MS);
   const startBy = Date.now() + START_WITHIN_MS;
-  try {
-    const answer = await shutdown.commands.within(limitMs, (signal) =>
-      waitForAnswer(client, signal, limitMs, () => reserve(client, taskQueue, collection, reservation)),
-    );
-    if (answer !== undefined) return { answer: answer.value, startBy };
-  } catch (error) {
-    if (isEngineError(error)) throw notReserved(error.cause);
-    throw wasOvertaken(error) ? notReserved(error) : error;
-  }
-  throw notReserved(new Error('no worker reserved the refund in time'));
+  const answer = await updateWithStart(context, {
+    update: reserveRefundUpdate,
+    argument: reservation,
+    workflowType: REFUNDS_WORKFLOW_TYPE,
+    workflowId: refundsWorkflowId(collection),
+    // Somebody has stopped it: each reservation brings all refunds that are known.
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    input: { v: 1, collection } satisfies RefundsInput,
+    uncertain:
+      "It can't be checked at the moment whether that much is left to refund, so nothing was sent. Repeat the request with the same Idempotency-Key.",
+    unanswered: 'no worker reserved the refund in time',
+  });
+  return { answer, startBy };
 }
-
-async function reserve(
-  client: Client,
-  taskQueue: string,
-  collection: PaymentId,
-  reservation: RefundReservation,
-): Promise<RefundAnswer> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await client.workflow.executeUpdateWithStart(reserveRefundUpdate, {
-        updateId: randomUUID(),
-        args: [reservation],
-        startWorkflowOperation: new WithStartWorkflowOperation<(input: RefundsInput) => Promise<void>>(
-          REFUNDS_WORKFLOW_TYPE,
-          {
-            workflowId: refundsWorkflowId(collection),
-            taskQueue,
-            args: [{ v: 1, collection }],
-            workflowIdConflictPolicy: 'USE_EXISTING',
-            // Somebody has stopped it: each reservation brings all refunds that are known.
-            workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-          },
-        ),
-      });
-    } catch (error) {
-      if (!wasOvertaken(error) || tries === MAX_TRIES) throw error;
-    }
-  }
-}
-
-const notReserved = (cause: unknown): Unavailable =>
-  new Unavailable(
-    "It can't be checked at the moment whether that much is left to refund, so nothing was sent. Repeat the request with the same Idempotency-Key.",
-    cause,
-  );
