@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
+import type { UpdateDefinition } from '@temporalio/common';
 import type { Actor, Approve } from '../payments/machine/events.js';
 import type { Payment } from '../payments/words/payment.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
@@ -103,26 +104,12 @@ export async function updatePayment(
 
 /** Expires a link, and withdraws what was not sent yet. @throws {EngineError} as {@link updatePayment}. */
 export function endPayment(context: UpdateContext, found: FoundPayment, by: Actor): Promise<UpdateResult> {
-  return updatePayment(context, found, (handle) =>
-    context.updates.send(
-      found.id,
-      'expire',
-      (updateId) => handle.executeUpdate(expireUpdate, { updateId, args: [{ by }] }),
-      by,
-    ),
-  );
+  return updateTogether(context, found, 'expire', expireUpdate, { by });
 }
 
 /** Approves a held payout for a person. @throws {EngineError} as {@link updatePayment}. */
 export function approvePayout(context: UpdateContext, found: FoundPayment, approval: Approve): Promise<UpdateResult> {
-  return updatePayment(context, found, (handle) =>
-    context.updates.send(
-      found.id,
-      'approve',
-      (updateId) => handle.executeUpdate(approveUpdate, { updateId, args: [approval] }),
-      approval,
-    ),
-  );
+  return updateTogether(context, found, 'approve', approveUpdate, approval);
 }
 
 /** Stops a held payout for a person. @throws {EngineError} as {@link updatePayment}. */
@@ -131,13 +118,20 @@ export function rejectPayout(
   found: FoundPayment,
   rejection: PayoutRejection,
 ): Promise<UpdateResult> {
+  return updateTogether(context, found, 'reject', rejectPayoutUpdate, rejection);
+}
+
+/** Sends an update that all share who ask for the same at the same time. */
+function updateTogether<Argument extends object>(
+  context: UpdateContext,
+  found: FoundPayment,
+  name: string,
+  update: UpdateDefinition<PaymentResult, [Argument]>,
+  argument: Argument,
+): Promise<UpdateResult> {
+  const args: [Argument] = [argument];
   return updatePayment(context, found, (handle) =>
-    context.updates.send(
-      found.id,
-      'reject',
-      (updateId) => handle.executeUpdate(rejectPayoutUpdate, { updateId, args: [rejection] }),
-      rejection,
-    ),
+    context.updates.send(found.id, name, (updateId) => handle.executeUpdate(update, { updateId, args }), argument),
   );
 }
 
