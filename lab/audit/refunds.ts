@@ -1,9 +1,7 @@
+import { MINIMUM_AMOUNT } from '../../src/payments/words/limits.js';
 import type { SeenRefunds } from '../people/api-client.js';
 import { effectiveDecisions, wasReviewed } from '../people/observed-payment.js';
 import type { AuditCase, Finding, Violation } from './case.js';
-
-/** The provider's least amount, in XAF: a smaller rest can't be refunded. */
-const LEAST = 100;
 
 /**
  * Compares the refunds of each collection with the provider's ledger.
@@ -46,7 +44,9 @@ function refused(collection: AuditCase, refund: AuditCase, refunds: readonly Aud
     case 'more_than_refundable': {
       const others = refunds.filter((one) => one !== refund).reduce((sum, one) => sum + mostOf(one, collection), 0);
       const rest = collectedBy(collection) - others;
-      return rest >= LEAST && Number(amount ?? LEAST) <= rest ? wrong(`and at least ${rest} XAF were left`) : [];
+      return rest >= MINIMUM_AMOUNT && Number(amount ?? MINIMUM_AMOUNT) <= rest
+        ? wrong(`and at least ${rest} XAF were left`)
+        : [];
     }
     case 'not_refundable':
       return wasReviewed(collection.record) ? [] : wrong('and the collection was paid, and never under review');

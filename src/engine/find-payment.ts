@@ -4,13 +4,14 @@ import {
   type WorkflowHandle,
   WorkflowNotFoundError,
 } from '@temporalio/client';
+import type { PaymentOrder } from '../payments/words/order.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
 import { queryByIds } from '../records/index-queries.js';
 import { type PaymentMemo, parseMemo } from '../records/read-run.js';
 import { paymentSearchAttributes } from '../temporal/search-attributes.js';
 import type { PaymentWorkflow } from '../workflows/messages.js';
 import type { Descriptions } from './descriptions.js';
-import { findRecorded, type RecordedPayment, type RecordsContext } from './recorded-payments.js';
+import { findRecorded, type RecordedPayment, type RecordsContext, UNCHECKED } from './recorded-payments.js';
 import { callTemporal } from './temporal-calls.js';
 
 /** Dependencies of reading payments. */
@@ -52,6 +53,19 @@ export async function findPayment(
   unread?: string,
 ): Promise<FoundPayment | undefined> {
   return (await findInTemporal(context, id)) ?? (await findRecorded(context, id, unread));
+}
+
+/**
+ * Throws a refusal of an order, if there is one, unless its payment exists: a request that is repeated gets its payment.
+ *
+ * @throws {Unavailable | RecordsUnavailable} when that can't be told.
+ */
+export async function refuseUnlessStarted(
+  context: ReadContext,
+  { id }: Pick<PaymentOrder, 'id'>,
+  refusal: Error | undefined,
+): Promise<void> {
+  if (refusal !== undefined && (await findPayment(context, id, UNCHECKED)) === undefined) throw refusal;
 }
 
 /** Finds a payment's workflow. @throws {Unavailable} */

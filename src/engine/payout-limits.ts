@@ -10,7 +10,7 @@ import {
   payoutLimitWorkflowId,
 } from '../workflows/messages.js';
 import { AmountTooLarge, DailyLimitReached } from './errors.js';
-import { findPayment } from './find-payment.js';
+import { findPayment, refuseUnlessStarted } from './find-payment.js';
 import { UNCHECKED } from './recorded-payments.js';
 import type { UpdateContext } from './update-payment.js';
 import { updateWithStart } from './update-with-start.js';
@@ -48,8 +48,7 @@ export async function refuseBeyondLimits(
   const { isAccepted, total } = await context.payoutLimits.count(context, merchant, { id, amount }, maxPerDay, at);
   if (isAccepted) return;
   // The same request may have been counted on the day before, just before midnight.
-  if ((await findPayment(context, id, UNCHECKED)) !== undefined) return;
-  throw new DailyLimitReached(maxPerDay, total, at, sendAtOf(order) !== undefined);
+  await refuseUnlessStarted(context, order, new DailyLimitReached(maxPerDay, total, at, sendAtOf(order) !== undefined));
 }
 
 /**
@@ -57,13 +56,12 @@ export async function refuseBeyondLimits(
  *
  * @throws {AmountTooLarge | DailyLimitReached | RecordsUnavailable}
  */
-export async function refuseBeyondAnyDay(
+export function refuseBeyondAnyDay(
   context: LimitContext,
   { limits }: Pick<LimitedMerchant, 'limits'>,
   order: PaymentOrder,
 ): Promise<void> {
-  const refusal = refusalOnAnyDay(order, limits);
-  if (refusal !== undefined && (await findPayment(context, order.id, UNCHECKED)) === undefined) throw refusal;
+  return refuseUnlessStarted(context, order, refusalOnAnyDay(order, limits));
 }
 
 function refusalOnAnyDay(order: PaymentOrder, limits: MerchantLimits): AmountTooLarge | DailyLimitReached | undefined {

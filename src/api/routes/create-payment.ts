@@ -1,6 +1,5 @@
-import { findPayment } from '../../engine/find-payment.js';
+import { refuseUnlessStarted } from '../../engine/find-payment.js';
 import { refuseBeyondLimits } from '../../engine/payout-limits.js';
-import { UNCHECKED } from '../../engine/recorded-payments.js';
 import { type StartContext, type StartRequest, type StartResult, startPayment } from '../../engine/start-payment.js';
 import type { Caller } from '../../http/auth.js';
 import { invalidRequest } from '../../http/problem.js';
@@ -130,9 +129,8 @@ export async function refuseUnapprovable(
   const { owner, person, approvers } = caller;
   if (approvers.some((one) => one !== person)) return;
   if (!needsApproval(order, withTermsFor(order, context, caller).terms)) return;
-  if ((await findPayment(context, order.id, UNCHECKED)) !== undefined) return;
   const message = `takes an approval by another person than ${person}, and ${owner} has none whose key has the scope approve`;
-  throw invalidRequest([{ field, message }]);
+  await refuseUnlessStarted(context, order, invalidRequest([{ field, message }]));
 }
 
 /**
@@ -143,10 +141,9 @@ async function refuseDate(context: StartContext, order: PaymentOrder): Promise<v
   const now = Date.now();
   const sendAt = sendAtOf(order) ?? now;
   if (sendAt >= now && sendAt <= now + MAX_SEND_AHEAD_MS) return;
-  if ((await findPayment(context, order.id, UNCHECKED)) !== undefined) return;
   const message =
     sendAt < now
       ? `must not be in the past: it is ${isoTime(now)}. Leave it out to send the payout at once`
       : `must be at most ${MAX_SEND_AHEAD_MS / DAY_MS} days ahead`;
-  throw invalidRequest([{ field: 'sendAt', message }]);
+  await refuseUnlessStarted(context, order, invalidRequest([{ field: 'sendAt', message }]));
 }
