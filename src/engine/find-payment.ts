@@ -56,7 +56,7 @@ export async function findPayment(
 }
 
 /**
- * Throws a refusal of an order, if there is one, unless its payment exists: a request that is repeated gets its payment.
+ * Throws a refusal of an order, if there is one, unless its payment exists: a repeated request gets its payment.
  *
  * @throws {Unavailable | RecordsUnavailable} when that can't be told.
  */
