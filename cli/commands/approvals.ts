@@ -1,12 +1,11 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import PQueue from 'p-queue';
 import type { Payment, Sanaga } from '../../client/index.js';
 import { ask } from '../ask.js';
 import { amountOf, describePayment, note, print, printJson, table, timeOf, xaf } from '../output.js';
+import { readListed } from '../read-listed.js';
 import { EXIT, UsageError, untilDone } from '../run.js';
 import { clientFor, paymentId, type TargetOptions, withTarget } from '../target.js';
 import { readAmount } from './create.js';
-import { readListed } from './review.js';
 
 interface ApproveOptions extends TargetOptions {
   readonly amount?: number;
@@ -15,9 +14,6 @@ interface ApproveOptions extends TargetOptions {
 interface RejectOptions extends TargetOptions {
   readonly why: string;
 }
-
-/** Payouts of the list that are read at the same time. */
-const MAX_READS = 8;
 
 /** The commands for payouts that wait for another person's approval: `approvals`, `approve` and `reject`. */
 export function addApprovalCommands(program: Command): void {
@@ -117,10 +113,8 @@ async function readWaiting(sanaga: Sanaga, stop: AbortSignal) {
     { signal: stop, onUnreadable: (id) => unread.push(id) },
   );
   for await (const { id } of all) ids.push(id);
-  const reads = new PQueue({ concurrency: MAX_READS });
-  const read = ids.map((id) => async () => ({ id, payment: await readListed(sanaga, id, stop) }));
   const waiting: Held[] = [];
-  for (const { id, payment } of await reads.addAll(read).finally(() => reads.clear())) {
+  for (const { id, payment } of await readListed(sanaga, ids, stop)) {
     if (payment === undefined) unread.push(id);
     else if (waits(payment)) waiting.push(payment);
   }

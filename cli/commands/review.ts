@@ -1,5 +1,4 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import PQueue from 'p-queue';
 import {
   ApiError,
   type Force,
@@ -11,6 +10,7 @@ import {
 } from '../../client/index.js';
 import { ask } from '../ask.js';
 import { amountOf, describePayment, kindOf, note, print, printJson, table, timeOf } from '../output.js';
+import { readListed } from '../read-listed.js';
 import { EXIT, UsageError, untilDone } from '../run.js';
 import { clientFor, paymentId, type TargetOptions, withTarget } from '../target.js';
 import { INCOMPLETE } from './read.js';
@@ -22,9 +22,6 @@ interface DecisionOptions extends TargetOptions {
   readonly force?: Force;
   readonly yes?: boolean;
 }
-
-/** Payments of the list that are read at the same time. */
-const MAX_READS = 8;
 
 type Action = ResolveParams['action'];
 
@@ -135,10 +132,7 @@ async function list(options: TargetOptions, stop: AbortSignal): Promise<number> 
   // A list has the newest first; what has waited longest is decided first.
   ids.reverse();
   // A list has neither the review nor the reason.
-  const reads = new PQueue({ concurrency: MAX_READS });
-  const read = ids.map((id) => async () => ({ id, payment: await readListed(sanaga, id, stop) }));
-  // After an error, the others needn't be read.
-  for (const { id, payment } of await reads.addAll(read).finally(() => reads.clear())) {
+  for (const { id, payment } of await readListed(sanaga, ids, stop)) {
     if (payment === undefined) unreadable.push(id);
     else if (payment.status === 'REVIEW') payments.push(payment);
   }
@@ -159,16 +153,6 @@ Before you decide on one, look at it ("sanaga get <payment>", "sanaga events <pa
   sanaga review match <payment> --number <review> --trans-id <transaction> --why <reason>   a transaction is this payment's
   sanaga review fail <payment> --number <review> --why <reason>                             no money has moved, and none will
   sanaga review resend <payment> --number <review> --why <reason>                           there is none: send it once more`;
-
-/** A payment of the list; `undefined` when it can't be read at the moment. */
-export async function readListed(sanaga: Sanaga, id: string, signal: AbortSignal): Promise<Payment | undefined> {
-  try {
-    return await sanaga.payments.retrieve(id, {}, { signal });
-  } catch (error) {
-    if (error instanceof ApiError && (error.status >= 500 || error.status === 429)) return undefined;
-    throw error;
-  }
-}
 
 function reviewTable(payments: readonly Payment[]): string {
   const head = ['Since (Douala)', 'Payment', 'Kind', 'Amount', 'Review', 'Decide from (Douala)', 'Merchant', 'Reason'];
