@@ -1,12 +1,10 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import {
-  ApiError,
   type Force,
   type Objection,
   type Payment,
   type PaymentReview,
   type ResolveParams,
-  type Sanaga,
 } from '../../client/index.js';
 import { ask } from '../ask.js';
 import { amountOf, describePayment, kindOf, note, print, printJson, table, timeOf } from '../output.js';
