@@ -1,11 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import {
-  type Force,
-  type Objection,
-  type Payment,
-  type PaymentReview,
-  type ResolveParams,
-} from '../../client/index.js';
+import type { Force, Objection, Payment, PaymentReview, ResolveParams } from '../../client/index.js';
 import { ask } from '../ask.js';
 import { amountOf, describePayment, kindOf, note, print, printJson, table, timeOf } from '../output.js';
 import { readListed } from '../read-listed.js';
