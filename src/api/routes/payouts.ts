@@ -116,7 +116,10 @@ export const cancelPayout = authenticatedRoute({
       description: 'The payout was withdrawn: it is FAILED and final. Nothing was sent, and nothing will be.',
       schema: paymentSchema,
     },
-    202: { description: 'The payout is being sent at this moment: read it later.', schema: paymentSchema },
+    202: {
+      description: 'The payout is being sent, or looked up at the provider before it ends: read it later.',
+      schema: paymentSchema,
+    },
   },
   problems: ['not_cancelable', 'too_many_requests'],
   scopes: ['payouts'],
@@ -129,6 +132,8 @@ export const cancelPayout = authenticatedRoute({
     const json = viewerOf(context, request.caller, found.merchant)(payment);
     if (isWithdrawn(payment)) return { status: 200, json };
     if (ending.kind === 'underway' && !payment.final) return { status: 202, json };
+    // Its worker has put the answer off.
+    if (ending.kind === 'done' && payment.status === 'CREATED') return { status: 202, json };
     throw refusal('not_cancelable', json);
   },
 });

@@ -93,6 +93,12 @@ export function stop(payment: PaymentState, outcome: Failed, now: number, mayHav
     : toEnded(payment, outcome, now);
 }
 
+/** Reports whether a payout that was not released is being ended: the provider's list is read first. */
+export function isStopping(payment: PaymentState): boolean {
+  const { phase } = payment;
+  return phase.kind === 'searching' && phase.ambiguity.otherwise !== undefined && isUnreleased(payment);
+}
+
 /**
  * Handles a hint while the payout is held, or just before it is sent. Nobody has made a transaction of it, as far as is
  * known: the hint is forged, or Temporal has lost the fact that the payout was sent.

@@ -12,7 +12,7 @@ import { onDecide } from './deciding.js';
 import { recheck } from './ended.js';
 import type { PaymentEvent, RequestEvent } from './events.js';
 import { startClosing } from './following.js';
-import { notApproved, objectionToApproval, objectionToStop, onApprove, stop } from './held.js';
+import { isStopping, notApproved, objectionToApproval, objectionToStop, onApprove, stop } from './held.js';
 import { mayBePaid, whyPaid } from './known-transactions.js';
 import { newDelivery, withDelivery } from './notification.js';
 import { objectionToDecision } from './objections.js';
@@ -36,7 +36,7 @@ export function objectionTo(payment: PaymentState, event: RequestEvent, now: num
     case 'approve':
       return objectionToApproval(payment, event, now);
     case 'rejectPayout':
-      return objectionToStop(payment, now);
+      return isStopping(payment) ? undefined : objectionToStop(payment, now);
     case 'decide':
       return objectionToDecision(payment, event.resolution, now);
     case 'reject':
@@ -66,6 +66,7 @@ function objectionToExpiry(payment: PaymentState, now: number): Refusal | undefi
     return objection && { ...objection, type: 'NotExpirable' };
   }
   if (phase.kind === 'waiting') return objectionToWithdrawal(payment, phase);
+  if (isStopping(payment)) return undefined;
   if (order.kind !== 'link') return { type: 'NotALink', words: 'only a payment link can be expired' };
   if (phase.kind === 'sending' || phase.kind === 'searching') {
     return { type: 'NotInitiated', words: 'the provider has not made the link yet' };
@@ -90,6 +91,7 @@ export function onRequest(payment: PaymentState, event: RequestEvent, now: numbe
     case 'approve':
       return done(onApprove(payment, event, now), event.request);
     case 'rejectPayout':
+      if (isStopping(payment)) return answerOnceEnded(payment, event.request);
       return answerOnceEnded(stop(payment, notApproved(event.why), now, event.mayHaveBeenSent), event.request);
     case 'refresh':
       return askedAbout(payment.phase) !== undefined
@@ -123,6 +125,7 @@ function onExpireRequest(
   if (payment.phase.kind === 'waiting') {
     return mayHaveBeenSent ? refuse(payment, request, NOT_KNOWN) : done(toEnded(payment, WITHDRAWN, now), request);
   }
+  if (isStopping(payment)) return answerOnceEnded(payment, request);
   const of = askedAbout(payment.phase);
   if (of === undefined) return done(payment, request);
   const expiresAt = Math.min(payment.facts.expiresAt ?? now, now);

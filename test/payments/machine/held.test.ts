@@ -259,6 +259,17 @@ describe('a held payout that its merchant cancels', () => {
     expect(sent.status).toBe('REVIEW');
     expect(sent.reply?.kind).toBe('done');
   });
+
+  it('answers whoever cancels or rejects it again with the outcome of the first', () => {
+    const asks = [(payment: Scenario) => payment.cancel(true), (payment: Scenario) => payment.rejectPayout('bob')];
+    for (const again of asks) {
+      const payment = again(dated().cancel(true));
+      expect(payment.reply).toBeUndefined();
+      expect(codeOf(payment.listed())).toBe('withdrawn');
+      expect(payment.replies.map(({ kind }) => kind)).toEqual(['done', 'done']);
+    }
+    expect(codeOf(toApprove().rejectPayout('bob', true).cancel(true).listed())).toBe('not_approved');
+  });
 });
 
 describe('a notification while a payout is held', () => {
