@@ -277,7 +277,12 @@ export function reviewOf({ phase }: Pick<PaymentState, 'phase'>): Review | undef
   return phase.kind === 'review' ? phase : undefined;
 }
 
-/** Returns the time from which `resend` and `fail` are accepted without force. */
-export function decideFrom({ sends, terms, createdAt }: PaymentState): number {
-  return (sends.lastAt ?? createdAt) + terms.resolveAfterMs;
+/**
+ * Returns the time from which `resend` and `fail` are accepted without force. Where Temporal has lost that a held
+ * payout was sent, that was long after its order, and before its review at the latest.
+ */
+export function decideFrom(payment: PaymentState): number {
+  const { sends, terms, createdAt, release } = payment;
+  const latest = release === undefined ? createdAt : (reviewOf(payment)?.since ?? release.at ?? createdAt);
+  return (sends.lastAt ?? latest) + terms.resolveAfterMs;
 }

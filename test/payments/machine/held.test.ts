@@ -291,6 +291,22 @@ describe('a notification while a payout is held', () => {
     expect(codeOf(payment)).toBe('decided_by_operator');
   });
 
+  it('keeps a decision off until the list would show what was sent right before it', () => {
+    const payment = opened({ ...ordered, sendAt: FRIDAY }, { resolveAfterMs: HOUR })
+      .at(FRIDAY - MINUTE)
+      .hint('S1')
+      .answered(UNKNOWN);
+    expect(toPayment(payment.payment).review?.decideFrom).toBe(new Date(FRIDAY - MINUTE + HOUR).toISOString());
+    const early = payment.fail({ force: ['reported_transaction'] });
+    expect(early.reply).toMatchObject(refused('ResolutionRefused', 'may list a transaction late'));
+    expect(
+      early
+        .later(HOUR)
+        .fail({ force: ['reported_transaction'] })
+        .listed().reply?.kind,
+    ).toBe('done');
+  });
+
   it('keeps it from being sent even after its release, until it is on its way', () => {
     const payment = toApprove().approve('bob').hint('S1');
     expect(payment.status).toBe('REVIEW');
