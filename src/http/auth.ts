@@ -69,6 +69,14 @@ export function sameSecret(one: string, other: string): boolean {
   return timingSafeEqual(Buffer.from(sha256Of(one)), Buffer.from(sha256Of(other)));
 }
 
+/** Scopes that show the payments of a merchant. */
+export const READING_SCOPES = ['read', 'review', 'approve'] as const satisfies readonly Scope[];
+
+/** Reports whether the key may read its merchant's payments. */
+export function mayRead({ scopes }: Caller): boolean {
+  return READING_SCOPES.some((scope) => scopes.has(scope));
+}
+
 /** Reports whether the caller is an operator, who may see every merchant's payments and internal details. */
 export function isOperator({ scopes }: Caller): boolean {
   return scopes.has('review');

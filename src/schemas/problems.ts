@@ -146,7 +146,7 @@ export const PROBLEMS = {
     title: "The collection can't be refunded",
     cause:
       'a collection was to be refunded that is not SUCCESSFUL: it has no outcome yet, has failed, or is in REVIEW; or it has 100 refunds',
-    cure: 'see `payment`, which has its status; refund it once it is SUCCESSFUL. After 100 refunds, pay the rest out by `POST /v1/payouts`',
+    cure: 'see its status, in `payment` for keys that may read it; refund it once it is SUCCESSFUL. After 100 refunds, pay the rest out by `POST /v1/payouts`',
     example: 'The payment is REVIEW: only a collection that is SUCCESSFUL can be refunded.',
   },
   refundable_mismatch: {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { routes } from '../../src/api/app.js';
 import type { Route } from '../../src/api/route.js';
+import { READING_SCOPES } from '../../src/http/auth.js';
 import type { Scope } from '../../src/settings/merchants.js';
 import { merchantsWith, useApi } from '../support/api-under-test.js';
 
@@ -9,15 +10,15 @@ const WITHOUT_READING = {
   'post /v1/collections': 'the payment that the request makes, or has made by its Idempotency-Key',
   'post /v1/payouts': 'the same',
   'post /v1/collections/:id/expire': 'the collection that it ends, to a key that makes collections',
-  'post /v1/payouts/:id/cancel': 'the payout that it withdraws, to a key that makes payouts',
+  'post /v1/payouts/:id/cancel':
+    'the payout that it withdraws, to a key that makes payouts; a refund, to a key that refunds',
   'post /v1/collections/:id/refunds': 'the refund that it makes, to a key that refunds',
   'get /v1/collections/:id/refunds': 'the refunds of a collection, to a key that refunds',
   'get /v1/balance': 'a balance, to a key with a scope of its own, and to operators',
   'get /v1/key': "the key's own name and scopes",
 };
 
-/** Scopes that show the payments of a merchant. */
-const READING: readonly Scope[] = ['read', 'review', 'approve'];
+const READING: readonly Scope[] = READING_SCOPES;
 
 const nameOf = ({ method, path }: Route) => `${method} ${path}`;
 

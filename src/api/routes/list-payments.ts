@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { listPayments as list } from '../../engine/list-payments.js';
-import { isOperator } from '../../http/auth.js';
+import { isOperator, READING_SCOPES } from '../../http/auth.js';
 import { HELD_FOR } from '../../payments/words/order.js';
 import { PAYMENT_STATUSES } from '../../payments/words/payment.js';
 import { PAYMENT_KINDS } from '../../payments/words/payment-id.js';
@@ -35,7 +35,7 @@ export const listPayments = authenticatedRoute({
     },
   },
   problems: ['temporarily_unavailable', 'records_unavailable', 'no_records'],
-  scopes: ['read', 'review', 'approve'],
+  scopes: READING_SCOPES,
   query: z.strictObject({
     status: z.enum(PAYMENT_STATUSES).optional(),
     final: z

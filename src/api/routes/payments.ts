@@ -6,7 +6,7 @@ import { knownSums } from '../../engine/refunds.js';
 import { recheckPayment } from '../../engine/reopen-payment.js';
 import { failureTypeOf } from '../../engine/temporal-calls.js';
 import { type UpdateContext, updatePayment } from '../../engine/update-payment.js';
-import { isOperator } from '../../http/auth.js';
+import { isOperator, READING_SCOPES } from '../../http/auth.js';
 import type { Actor } from '../../payments/machine/events.js';
 import type { Payment } from '../../payments/words/payment.js';
 import { paymentSchema } from '../../schemas/payment.js';
@@ -26,7 +26,7 @@ export const getPayment = authenticatedRoute({
   operationId: 'getPayment',
   tag: 'Payments',
   responses: { 200: { description: 'The payment as it is now.', schema: paymentSchema } },
-  scopes: ['read', 'review', 'approve'],
+  scopes: READING_SCOPES,
   query: z.strictObject({
     wait: wholeNumber({ min: 0, max: MAX_WAIT_SECONDS, fallback: 0, unit: ' of seconds' }).describe(
       'The number of seconds to wait for the payment to become final',

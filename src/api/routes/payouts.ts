@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { viewPayment } from '../../engine/read-payment.js';
 import { endPayment, isWithdrawn } from '../../engine/update-payment.js';
 import type { Caller } from '../../http/auth.js';
-import type { PayoutOrder } from '../../payments/words/order.js';
+import { forbidden } from '../../http/problem.js';
+import { type PayoutOrder, refundOf } from '../../payments/words/order.js';
 import { PAYMENT_ID_PREFIX, type PaymentId } from '../../payments/words/payment-id.js';
 import { mediumSchema } from '../../provider/schemas.js';
 import { paymentSchema } from '../../schemas/payment.js';
@@ -109,6 +111,7 @@ export const cancelPayout = authenticatedRoute({
   method: 'post',
   path: '/v1/payouts/:id/cancel',
   summary: 'Withdraw a payout that has not been sent',
+  description: 'A key with the scope `refunds` and not `payouts` withdraws refunds alone.',
   operationId: 'cancelPayout',
   tag: 'Payouts',
   responses: {
@@ -122,10 +125,14 @@ export const cancelPayout = authenticatedRoute({
     },
   },
   problems: ['not_cancelable', 'too_many_requests'],
-  scopes: ['payouts'],
+  scopes: ['payouts', 'refunds'],
   async handle(request, context) {
     if (request.params.id?.startsWith(PAYMENT_ID_PREFIX.collection)) throw otherKind('collection');
     const found = await ownPayment(context, request);
+    if (!request.caller.scopes.has('payouts')) {
+      const { state } = await viewPayment(context, found);
+      if (refundOf(state.order) === undefined) throw forbidden(['payouts']);
+    }
 
     const ending = await endPayment(context, found, actorOf(request, found.merchant));
     const { payment } = ending.result;

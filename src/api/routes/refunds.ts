@@ -12,6 +12,7 @@ import {
   sumUpRefunds,
 } from '../../engine/refunds.js';
 import { findStartedPayment } from '../../engine/start-payment.js';
+import { type Caller, mayRead, READING_SCOPES } from '../../http/auth.js';
 import { collectedBy } from '../../payments/machine/refunds.js';
 import { xaf } from '../../payments/words/limits.js';
 import type { PaymentOrder, PayoutOrder } from '../../payments/words/order.js';
@@ -111,7 +112,7 @@ export const listRefunds = authenticatedRoute({
   summary: 'The refunds of a collection, and what can still be refunded',
   operationId: 'listRefunds',
   tag: 'Collections',
-  scopes: ['refunds', 'read', 'review', 'approve'],
+  scopes: ['refunds', ...READING_SCOPES],
   responses: { 200: { description: 'The refunds, oldest first.', schema: refundsSchema } },
   problems: ['records_unavailable', 'record_unreadable'],
   async handle(request, context) {
@@ -149,7 +150,7 @@ async function orderRefund(
 ): Promise<OrderedRefund> {
   const { state, payment } = await viewPayment(context, collection);
   const collected = collectedBy(state);
-  if (collected === undefined) throw notRefundable(viewerOf(context, caller, caller.owner)(payment));
+  if (collected === undefined) throw notRefundable(payment, caller, context);
   const recipient = recipientOf(state.order, body);
   const refunds = await readRefunds(context, collection);
   const sums = sumUpRefunds(state, refunds, id);
@@ -157,7 +158,7 @@ async function orderRefund(
   if (expectedRefundable !== undefined && expectedRefundable !== sums.refundable) throw refundableMismatch(sums);
   if (sums.refundable === 0 || asked > sums.refundable) throw moreThanRefundable(body.amount, sums);
   if (refunds.counted.filter((one) => one.id !== id).length >= MAX_REFUNDS) {
-    throw tooManyRefunds(viewerOf(context, caller, caller.owner)(payment), sums);
+    throw tooManyRefunds(payment, sums, caller, context);
   }
   const refund = { refundOf: collection.id, refundReason: reason, orderedBy: caller.person, metadata: {} };
   // Whoever approves it knows from the provider whether the collection was refunded before.
@@ -188,18 +189,23 @@ async function readSums(context: ApiContext, collection: FoundPayment, without: 
   return sumUpRefunds(state, refunds, without);
 }
 
-const notRefundable = (payment: Payment): ApiError => {
+/** Shows the collection only to keys that may read it. */
+function shownTo(caller: Caller, context: ApiContext, payment: Payment): { readonly payment?: Payment } {
+  return mayRead(caller) ? { payment: viewerOf(context, caller, caller.owner)(payment) } : {};
+}
+
+const notRefundable = (payment: Payment, caller: Caller, context: ApiContext): ApiError => {
   const why = payment.final
     ? `The payment is ${payment.status}, so there is nothing to refund.`
     : `The payment is ${payment.status}: only a collection that is SUCCESSFUL can be refunded.`;
-  return new ApiError('not_refundable', why, { payment });
+  return new ApiError('not_refundable', why, shownTo(caller, context, payment));
 };
 
-const tooManyRefunds = (payment: Payment, { refundable }: RefundSums): ApiError =>
+const tooManyRefunds = (payment: Payment, { refundable }: RefundSums, caller: Caller, context: ApiContext): ApiError =>
   new ApiError(
     'not_refundable',
     `The collection has ${MAX_REFUNDS} refunds, failed ones included, and can have no more. Pay the rest, at most ${xaf(refundable)}, out by POST /v1/payouts.`,
-    { payment },
+    shownTo(caller, context, payment),
   );
 
 const phoneRequired = (): ApiError =>

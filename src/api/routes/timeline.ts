@@ -1,5 +1,5 @@
 import { viewPayment } from '../../engine/read-payment.js';
-import { isOperator } from '../../http/auth.js';
+import { isOperator, READING_SCOPES } from '../../http/auth.js';
 import { FIRST_KEPT } from '../../payments/views/timeline.js';
 import {
   EMPTY_TIMELINE,
@@ -23,7 +23,7 @@ export const getTimeline = authenticatedRoute({
   operationId: 'getTimeline',
   tag: 'Payments',
   responses: { 200: { description: 'Every step, oldest first.', schema: timelineSchema } },
-  scopes: ['read', 'review', 'approve'],
+  scopes: READING_SCOPES,
   async handle(request, context) {
     const found = await ownPayment(context, request);
     const payment = await viewPayment(context, found);
