@@ -170,7 +170,8 @@ export function sumUpRefunds(collection: PaymentState, refunds: Refunds, without
       status === 'SUCCESSFUL' ? amountPaid : 0,
     ]),
   );
-  // A payment that Temporal has forgotten, and that has sent something, has succeeded.
+  // Temporal has forgotten the payment of one that isn't read: it counts as it was last seen, so that never less is
+  // shown than was refunded, and its room is never given again.
   const known = counted.filter(({ kind }) => kind === 'known');
   const refunded = sumOf(known.map(({ id, amount }) => ({ amount: Math.min(amount, moved.get(id) ?? amount) })));
   const collected = collectedBy(collection);
