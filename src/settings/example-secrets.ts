@@ -5,6 +5,7 @@ import type { MerchantKey } from './merchants.js';
 const EXAMPLES = [
   'example-api-key-for-a-trial',
   'example-operator-key-for-a-trial',
+  'example-approver-key-for-a-trial',
   'example-webhook-token',
   'example-collection-user',
   'example-collection-key',
