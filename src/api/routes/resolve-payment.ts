@@ -72,7 +72,7 @@ export const resolvePayment = authenticatedRoute({
     },
     202: {
       description:
-        "The decision waits for a second person, and is in `review.proposed`; or the provider hasn't answered yet: read the payment later.",
+        "The decision waits for a second person, and is in `review.proposed`; or the provider hasn't answered yet: read the payment later. If it is still in REVIEW with the same `review.number`, decide again: a busy Temporal may not have taken the decision.",
       schema: paymentSchema,
     },
   },
