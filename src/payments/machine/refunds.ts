@@ -22,7 +22,7 @@ export type RefundReading =
   | { readonly kind: 'known'; readonly id: PaymentId; readonly amount: number; readonly asOf: number }
   | { readonly kind: 'none'; readonly id: PaymentId };
 
-/** A request for room: the refund, its amount and what was collected, in XAF, and readings of all that are known. */
+/** A request for a reservation: the amounts of the refund and of what was collected, in XAF, and all known readings. */
 export interface RefundReservation {
   readonly id: PaymentId;
   readonly amount: number;
@@ -44,10 +44,10 @@ export type RefundAnswer =
 /** A refund starts within this time of its reservation's request, or not at all; in ms. */
 export const START_WITHIN_MS = MINUTE_MS;
 
-/** A reservation without a payment keeps its room for this long, in ms: far longer than {@link START_WITHIN_MS}. */
+/** A reservation without a payment lasts for this long, in ms: far longer than {@link START_WITHIN_MS}. */
 export const RESERVED_FOR_MS = HOUR_MS;
 
-/** Counts what the readings say, and reserves room for a refund if the collection has it. */
+/** Counts what the readings say, and reserves a refund's amount if the collection has it. */
 export function reserveRefund(
   before: readonly CountedRefund[],
   { id, amount, collected, readings, readAt }: RefundReservation,
@@ -87,7 +87,7 @@ function withReading(
   const before = refunds.find(({ id }) => id === reading.id);
   const others = refunds.filter((one) => one !== before);
   if (reading.kind === 'known') return isNewer(reading, before) ? [...others, reading] : refunds;
-  // Temporal forgets payments, too: one that was seen once keeps its room.
+  // Temporal forgets payments, too: one that was seen once still counts.
   const isOver = before?.kind === 'reserved' && before.at + RESERVED_FOR_MS <= readAt;
   return isOver ? others : refunds;
 }
