@@ -68,7 +68,7 @@ export function objectionToPerson({ proposed }: Review, resolution: Resolution):
   if (isOnePerson(proposed, resolution)) {
     return overrulesTheSame(proposed, resolution)
       ? resolutionRefused(
-          `you (${by}) have decided this already, and it waits for a second person: somebody with a key of another name has to decide the same`,
+          `you (${by}) have decided this already, and it waits for a second person: another person has to decide the same`,
         )
       : undefined;
   }

@@ -42,7 +42,7 @@ export type Occurrence =
   | { readonly type: 'held'; readonly for: readonly HeldFor[] }
   /** A person has approved the payout that another has ordered. */
   | { readonly type: 'approved'; readonly by: string }
-  /** A person has rejected it: nothing is sent any more. */
+  /** A person has rejected the payout, whatever it waited for: nothing is sent any more. The name is public. */
   | { readonly type: 'approval_refused'; readonly by: string; readonly reason: string }
   /** Nothing is sent any more. It ends once the provider's list shows that it was not sent before. */
   | ({ readonly type: 'withdrawal_requested' } & Asker)
