@@ -1,7 +1,7 @@
 /*
  * Runs the tests, and says as its last line how they went: `N passed, N failed`. What it is given goes to jest: with
- * `--slow`, the slow suites alone; with `--all`, every suite, those of `npm run test:installed` too; with the name of a
- * suite or a folder, all that bear it; otherwise all but the slow ones.
+ * `--slow`, the slow suites alone; with `--all`, every suite, those of `npm run test:installed` too (`--but-unit`: but
+ * those of `npm run test:unit`); with the name of a suite or a folder, all that bear it; otherwise all but the slow ones.
  */
 import './supported-node.js';
 
@@ -11,6 +11,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import UNIT from '../jest.unit.config.js';
 import SLOW from '../test/support/slow-suites.cjs';
 
 const { findTemporal } = await import('../build/stack/temporal/temporal-cli.js');
@@ -56,7 +57,9 @@ try {
 function suitesOf(words) {
   if (words.includes('--all')) {
     const all = ['**/*.test.ts', '**/test/{docs,e2e}/*.check.ts'].map((suites) => `--testMatch=${suites}`);
-    return [...words.filter((word) => word !== '--all'), ...all];
+    const left = words.includes('--but-unit') ? UNIT.testMatch : [];
+    const ignored = left.map((suite) => `--testPathIgnorePatterns=${suite.replace('<rootDir>', '')}$`);
+    return [...words.filter((word) => !['--all', '--but-unit'].includes(word)), ...all, ...ignored];
   }
   if (words.includes('--slow')) {
     const slow = SLOW.map((suite) => `--testMatch=**/test/${suite}.test.ts`);
