@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { Client } from '@temporalio/client';
 import { type NativeConnection, Runtime } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
@@ -24,6 +25,7 @@ import {
   type TemporalTarget,
 } from './temporal/connection.js';
 import { type Encryption, encryptionOf } from './temporal/encryption.js';
+import { latestRestore } from './worker/latest-restore.js';
 import { loggingRuntime } from './worker/log.js';
 import { installMeasuredRuntime, measuredNotifier, paymentMetrics, startSdkCounters } from './worker/metrics.js';
 import { createPaymentWorker, type PaymentWorker } from './worker/payment-worker.js';
@@ -78,12 +80,16 @@ await runProcess(async (stop) => {
     if (connection === undefined) return;
     await untilNamespaceIsReady({ connection, namespace, logger }, stop);
     if (stop.aborted) return;
+    // Without keys: the time of a restore is in plain text.
+    const temporal = new Client({ connection, namespace });
+    const restoredAt = config.TEMPORAL_RESTORED_AT;
+    const knownRestore = await latestRestore(temporal, taskQueue, restoredAt);
     const creating = createPaymentWorker({
       connection,
       namespace,
       taskQueue,
       encryption,
-      activities: createActivities({ providers, merchant, restoredAt: config.TEMPORAL_RESTORED_AT }),
+      activities: createActivities({ providers, merchant, restoredAt, latestRestore: knownRestore }),
       statementSteps: keeping && createStatementSteps({ ...keeping, providers, taskQueue, logger }),
       measures,
       tracing,

@@ -29,6 +29,11 @@ interface ActivityDependencies {
    * it.
    */
   readonly restoredAt?: number | undefined;
+  /**
+   * Time of the latest restore that any worker was told of, in ms since the epoch. Temporal may not know which of the
+   * payouts held then were stopped since.
+   */
+  readonly latestRestore?: number | undefined;
 }
 
 /** Asks for the transactions of one payment. */
@@ -37,6 +42,13 @@ interface LookUpRequest {
   readonly paymentId: PaymentId;
   readonly isDirect: boolean;
 }
+
+/** Nothing is sent: the payout is looked for, and then a person is asked. */
+const HELD_THROUGH_RESTORE: InitiationOutcome = {
+  kind: 'ambiguous',
+  reason: 'Temporal was restored from a backup while the payout was held, so it may have been stopped or sent since',
+  isReset: true,
+};
 
 /**
  * The most transactions that a look-up returns. Its result becomes part of the workflow's history, and more than one
@@ -48,7 +60,7 @@ const MAX_LISTED = 20;
  * Makes the activities of the payment workflows. None throws for what the provider or the network does: every answer is
  * a value that the workflow decides on, so that Temporal never repeats a call by retrying.
  */
-export function createActivities({ providers, merchant, restoredAt }: ActivityDependencies) {
+export function createActivities({ providers, merchant, restoredAt, latestRestore = 0 }: ActivityDependencies) {
   const statusLimit = new StatusLimit(STATUS_CALLS_BUDGETED);
   /** A payment's first run knows for certain what was sent, unless it comes from a backup. */
   const knowsAll = (firstRunId: string) => restoredAt === undefined && isRun(firstRunId);
@@ -84,8 +96,11 @@ export function createActivities({ providers, merchant, restoredAt }: ActivityDe
     directPay: (order: DirectOrder, when: SentIf): Promise<InitiationOutcome> =>
       moveMoney(order, when, (limit) => providers.collection.directPay(toDirectPay(order), limit)),
 
-    payOut: (order: PayoutOrder, when: SentIf): Promise<InitiationOutcome> =>
-      moveMoney(order, when, (limit) => providers.payout.payout(toPayout(order), limit)),
+    /** @param heldSince of a payout that was held and that no operator has decided to send, in ms since the epoch */
+    async payOut(order: PayoutOrder, when: SentIf, heldSince?: number): Promise<InitiationOutcome> {
+      if (heldSince !== undefined && heldSince < latestRestore) return HELD_THROUGH_RESTORE;
+      return await moveMoney(order, when, (limit) => providers.payout.payout(toPayout(order), limit));
+    },
 
     /** @param now the payment's time, in ms since the epoch */
     paymentStatus(service: Service, transId: TransId, now: number): Promise<StatusAnswer> {

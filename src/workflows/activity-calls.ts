@@ -108,8 +108,8 @@ export function activityCalls(terms: PaymentTerms) {
     mayHaveBeenSent,
     requestOnPhone: (order: DirectOrder, when: SentIf) =>
       moveMoney(order, when, "Send the request to the payer's phone", ({ directPay }) => directPay(order, when)),
-    sendPayout: (order: PayoutOrder, when: SentIf) =>
-      moveMoney(order, when, 'Send the payout', ({ payOut }) => payOut(order, when)),
+    sendPayout: (order: PayoutOrder, when: SentIf, heldSince?: number) =>
+      moveMoney(order, when, 'Send the payout', ({ payOut }) => payOut(order, when, heldSince)),
 
     askStatus: (order: PaymentOrder, transId: TransId): Promise<StatusAnswer> =>
       answer(question('Ask the provider for the status').paymentStatus(serviceOf(order), transId, Date.now())),

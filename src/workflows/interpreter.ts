@@ -16,7 +16,7 @@ import { notificationId } from '../payments/machine/notification.js';
 import { type Todo, waitsForBudget } from '../payments/machine/plan.js';
 import type { Refusal, Reply } from '../payments/machine/replies.js';
 import { objectionTo } from '../payments/machine/requests.js';
-import { type SentIf, sentIf } from '../payments/machine/sending.js';
+import { heldSince, type SentIf, sentIf } from '../payments/machine/sending.js';
 import { recordStep } from '../payments/views/timeline.js';
 import { EMPTY_TIMELINE, type Timeline } from '../payments/views/timeline-entry.js';
 import { forMerchant, toPayment } from '../payments/views/to-payment.js';
@@ -81,7 +81,7 @@ export function runPayment(input: PaymentInput, send: Send): Promise<EndedPaymen
 }
 
 /** Sends a payment to the provider, as its kind is sent. */
-type Send = (provider: ActivityCalls, when: SentIf) => Promise<InitiationOutcome>;
+type Send = (provider: ActivityCalls, when: SentIf, heldSince?: number) => Promise<InitiationOutcome>;
 
 /** A request without its number, which the interpreter adds. */
 type Request = RequestEvent extends infer Event ? (Event extends RequestEvent ? Omit<Event, 'request'> : never) : never;
@@ -170,7 +170,7 @@ class Interpreter {
     const { order } = this.payment;
     switch (todo.kind) {
       case 'send': {
-        const outcome = await this.send(this.provider, sentIf(this.payment));
+        const outcome = await this.send(this.provider, sentIf(this.payment), heldSince(this.payment));
         if (outcome.kind === 'ambiguous') countAmbiguous(this.payment);
         return { kind: 'sent', outcome };
       }

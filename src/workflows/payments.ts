@@ -49,7 +49,7 @@ export async function collectDirect(given: PaymentInput): Promise<EndedPayment> 
  */
 export async function payOut(given: PaymentInput): Promise<EndedPayment> {
   const input = readPaymentInput(payoutInput, given);
-  return runPayment(input, (provider, when) => provider.sendPayout(input.order, when));
+  return runPayment(input, (provider, when, heldSince) => provider.sendPayout(input.order, when, heldSince));
 }
 
 /**

@@ -20,6 +20,7 @@ import type {
   PayoutsToCount,
   RefundsInput,
   RequestSource,
+  RestoreInput,
   StatementInput,
   UnmatchedInput,
   UnmatchedNotification,
@@ -143,6 +144,8 @@ const unmatched: z.ZodMiniType<UnmatchedNotification> = object({
 });
 export const unmatchedNotification = reader(unmatched);
 export const unmatchedInput: Reader<UnmatchedInput> = reader(object({ v, kept: list(unmatched) }));
+
+export const restoreInput: Reader<RestoreInput> = reader(object({ v, restoredAt: number() }));
 
 export const statementInput: Reader<StatementInput> = reader(object({ v, day: optional(date) }));
 export const madeStatement: Reader<MadeStatement> = reader(

@@ -32,6 +32,7 @@ const provider = createServer(async (request, response) => {
   response.writeHead(reply.status, { 'content-type': 'application/json' }).end(JSON.stringify(reply.body));
 });
 
+let providers: Parameters<typeof createActivities>[0]['providers'];
 let activities: Activities;
 /** Activities of a worker with the time of a restore of Temporal since. */
 let restored: Activities;
@@ -43,12 +44,13 @@ beforeAll(async () => {
   const url = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
   const client = (service: 'collection' | 'payout') =>
     createProviderClient({ service, url, apiUser: `${service}-user`, apiKey: 'key', timeoutMs: 15_000 });
-  const providers = { collection: client('collection'), payout: client('payout') };
+  const clients = { collection: client('collection'), payout: client('payout') };
+  providers = clients;
   activities = createActivities({ providers, merchant: noMerchant });
   restored = createActivities({ providers, merchant: noMerchant, restoredAt: Date.now() + HOUR });
   restoredBefore = createActivities({ providers, merchant: noMerchant, restoredAt: Date.now() - HOUR });
   stop = () => {
-    for (const { close } of Object.values(providers)) close();
+    for (const { close } of Object.values(clients)) close();
     provider.closeAllConnections();
     provider.close();
   };
@@ -172,6 +174,19 @@ describe('an activity that begins a payment', () => {
   ])('a %s of a payment that began before Temporal was restored is looked up, and not sent', async (_, send) => {
     expect(await run(send)).toMatchObject({ kind: 'ambiguous', isReset: true });
     expect(asked).toEqual([]);
+  });
+
+  it.each([
+    ['before it is not sent, unless an operator has decided so', -1, 'ambiguous'],
+    ['after it is sent', 1, 'accepted'],
+  ])('of a restore that is over, a payout held since %s', async (_, since, kind) => {
+    const latestRestore = Date.now() - HOUR;
+    const later = createActivities({ providers, merchant: noMerchant, latestRestore });
+    list = { status: 200, body: [] };
+    const sent = await run(() => later.payOut(payoutOrder, 'absent', latestRestore + since));
+    expect(sent.kind).toBe(kind);
+    expect(asked.filter(({ line }) => line.startsWith('POST'))).toHaveLength(kind === 'accepted' ? 1 : 0);
+    expect(await run(() => later.payOut(payoutOrder, 'absent'))).toMatchObject({ kind: 'accepted' });
   });
 
   it('a link of such a payment may have been given before, and is left alone', async () => {

@@ -31,6 +31,7 @@ import { providerMetrics } from '../../src/telemetry/metrics.js';
 import { type Tracing, traceProviderCalls } from '../../src/telemetry/tracing.js';
 import { retryUntilClosed } from '../../src/temporal/connection.js';
 import { dataConverterOf, type Encryption, NO_KEYS } from '../../src/temporal/encryption.js';
+import { latestRestore } from '../../src/worker/latest-restore.js';
 import { measuredNotifier, paymentMetrics } from '../../src/worker/metrics.js';
 import { createPaymentWorker, type PaymentWorker } from '../../src/worker/payment-worker.js';
 import type { PaymentSinks } from '../../src/workflows/metrics.js';
@@ -265,7 +266,8 @@ export class PaymentWorld {
       this.options.tracing,
     );
     const { merchant, restoredAt } = this;
-    const activities = createActivities({ providers, merchant, restoredAt });
+    const known = await latestRestore(this.client, 'payments', restoredAt);
+    const activities = createActivities({ providers, merchant, restoredAt, latestRestore: known });
     // The SDK takes two workers of one queue on one connection for a mistake.
     const connection =
       version === undefined ? this.env.nativeConnection : await NativeConnection.connect({ address: this.env.address });

@@ -129,6 +129,7 @@ beforeAll(async () => {
     payOut: payout.id,
     reopenPayment: await start('reopenPayment', 'pay_ended', checkedLater('pay_ended')),
     keepRefunds: await start('keepRefunds', 'refunds-of-col_x', { v: 1, collection: 'col_x' }),
+    keepRestore: await start('keepRestore', messages.RESTORE_WORKFLOW.id, { v: 1, restoredAt: Date.now() }),
     keepUnmatched: await start('keepUnmatched', messages.UNMATCHED_WORKFLOW.id),
     limitPayouts: await start('limitPayouts', 'payouts-of-x-on-2026-11-21', {
       v: 1,

@@ -2,7 +2,13 @@ import { copyFile, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startNow } from '../../src/engine/workflow-start.js';
+import { approveUpdate, expireUpdate } from '../../src/workflows/messages.js';
+import { paymentId, terms as usualTerms } from '../support/orders.js';
 import { PaymentWorld } from '../support/payment-world.js';
+
+/** The time in which a held payout may be found, in ms. */
+const terms = { ...usualTerms, approveAbove: 899, ambiguousGraceMs: 3_000 };
 
 const PENDING = '670000800';
 
@@ -68,5 +74,38 @@ describe('payments that were ordered before a backup of Temporal, and sent since
     expect(world.transactionsOf(link)).toMatchObject([{ transId: held.transId, status: 'CREATED' }]);
     await world.visit(held, 'pay');
     await world.untilStatus(link, 'SUCCESSFUL');
+  }, 240_000);
+});
+
+describe('a payout that was held in a backup of Temporal, and cancelled since', () => {
+  it('is put before a person when it is approved, though the workers are told of no restore any more', async () => {
+    const id = paymentId('pay_held');
+    const ordered = { id, kind: 'payout', amount: 900, phone: '670000000', orderedBy: 'ann', metadata: {} } as const;
+    const input = { v: 1, order: ordered, terms, fingerprint: 'f', requestId: 'r' } as const;
+    const handle = world.client.workflow.getHandle(id);
+    await startNow(world.client, { input, merchant: 'shop', taskQueue: 'payments', createdAt: Date.now() });
+    const { held } = await world.until(id, (payment) => payment.held !== undefined);
+    await world.stopWorker();
+    await world.crashTemporal(() => copyDatabase('now', 'backup'));
+
+    await world.startWorker();
+    await handle.executeUpdate(expireUpdate, { args: [{ by: { role: 'merchant' } }] });
+    await world.untilStatus(id, 'FAILED');
+    await world.stopWorker();
+    await world.crashTemporal(() => copyDatabase('backup', 'now'));
+
+    world.restoredAt = Date.now();
+    await world.startWorker();
+    await world.stopWorker();
+    world.restoredAt = undefined;
+    await world.startWorker();
+    await handle.executeUpdate(approveUpdate, { args: [{ by: 'bob', digest: held?.digest ?? '' }] });
+    expect((await world.untilStatus(id, 'REVIEW')).reason).toContain(
+      'restored from a backup while the payout was held',
+    );
+    expect(world.transactionsOf(id)).toEqual([]);
+    expect((await world.resolve(id, { action: 'resend', force: true })).status).toBe(200);
+    await taken(id);
+    expect(world.transactionsOf(id)).toHaveLength(1);
   }, 240_000);
 });

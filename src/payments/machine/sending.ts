@@ -32,6 +32,15 @@ export function sentIf(payment: PaymentState): SentIf {
   return isInsisted ? 'refused' : 'absent';
 }
 
+/**
+ * Returns since when a payout was held that no operator has decided to send, in ms since the epoch. It isn't sent if
+ * Temporal was restored from a backup since: somebody may have stopped it after that backup.
+ */
+export function heldSince({ phase, release, createdAt }: PaymentState): number | undefined {
+  const isDecided = phase.kind === 'sending' && phase.cause === 'operator';
+  return release === undefined || isDecided ? undefined : createdAt;
+}
+
 function isFirstTry({ cause, unsent }: Sending): boolean {
   return cause === 'order' && unsent === undefined;
 }

@@ -1,14 +1,25 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { sentIf } from '../../../src/payments/machine/sending.js';
+import { heldSince, sentIf } from '../../../src/payments/machine/sending.js';
 import { describePayment } from '../../../src/payments/views/describe-payment.js';
 import { summaryOf } from '../../../src/payments/views/timeline-words.js';
 import { toPayment } from '../../../src/payments/views/to-payment.js';
 import type { PaymentTerms, PayoutOrder } from '../../../src/payments/words/order.js';
 import { DAY, directOrder, HOUR, MINUTE, payoutOrder, START, transactionOf } from '../../support/orders.js';
-import { NOT_SENT, opened, paid, type Scenario, SILENT, UNAUTHORIZED, UNKNOWN } from '../../support/scenario.js';
+import {
+  NOT_SENT,
+  opened,
+  paid,
+  type Scenario,
+  SILENT,
+  UNAUTHORIZED,
+  UNCHECKED,
+  UNKNOWN,
+} from '../../support/scenario.js';
 
 const ordered: PayoutOrder = { ...payoutOrder, name: 'Ngono Marie', orderedBy: 'ann' };
+/** An outcome without an answer. */
+const LOST = { kind: 'ambiguous', reason: 'no answer within 15 s' } as const;
 const FRIDAY = START + 3 * DAY;
 
 /** A payout that ann has ordered, and that somebody else has to approve. */
@@ -269,6 +280,29 @@ describe('a held payout that its merchant cancels', () => {
       expect(payment.replies.map(({ kind }) => kind)).toEqual(['done', 'done']);
     }
     expect(codeOf(toApprove().rejectPayout('bob', true).cancel(true).listed())).toBe('not_approved');
+  });
+});
+
+describe('the time since which a payout was held', () => {
+  it('counts in every try, and in one that the policy makes, until an operator decides to send it', () => {
+    const payment = toApprove({}, { ambiguousPolicy: 'resend', resolveAfterMs: 0 }).later(HOUR).approve('bob');
+    expect(heldSince(payment.payment)).toBe(START);
+    payment.sent(NOT_SENT).later(MINUTE);
+    expect(payment.wants).toMatchObject({ kind: 'send', cause: 'order' });
+    expect(heldSince(payment.payment)).toBe(START);
+    payment.sent(LOST);
+    while (payment.payment.phase.kind === 'searching') payment.listed();
+    expect(payment.wants).toMatchObject({ kind: 'send', cause: 'policy' });
+    expect(heldSince(payment.payment)).toBe(START);
+    payment.sent(LOST);
+    while (payment.status === 'CREATED') payment.listed();
+    payment.resend({ force: true }).listed();
+    expect(payment.wants).toMatchObject({ kind: 'send', cause: 'operator' });
+    expect(heldSince(payment.payment)).toBeUndefined();
+  });
+
+  it('is none for a payout that was never held', () => {
+    expect(heldSince(opened(ordered).payment)).toBeUndefined();
   });
 });
 
