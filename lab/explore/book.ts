@@ -235,9 +235,10 @@ function withSends(
     !situation.book.final &&
     event.kind !== 'expire'
   ) {
+    const wasHeld = situation.payment.release !== undefined && situation.payment.sends.count === 0;
     const isOver =
       now >= refusedSince + step.payment.terms.sendByMs ||
-      (unsentSince !== undefined && now >= unsentSince + SEND_PATIENCE_MS);
+      (!wasHeld && unsentSince !== undefined && now >= unsentSince + SEND_PATIENCE_MS);
     if (!isOver)
       violations.push({
         invariant: 'patience',

@@ -47,7 +47,8 @@ export const INVARIANTS = {
   replies: 'each request gets one reply',
   asked: 'no answer comes that was not asked for',
   quiet: 'no question is asked while the provider has asked not to be called',
-  patience: 'what could not be sent is tried again for five minutes, or until it must be sent by',
+  patience:
+    'what could not be sent is tried again for five minutes, or until it must be sent by, as a payout that was held is',
   linkEnd: 'the end of a link that the merchant was shown is never put off',
   judgedOnce: 'what a decision has judged does not come back',
   recheck: "a recheck reads the provider's records",

@@ -65,9 +65,11 @@ function isPatienceOver(payment: PaymentState, unsent: Unsent, now: number): boo
 }
 
 /** Returns until when an unsent request is tried again, in ms since the epoch. */
-export function patienceEnd({ terms }: PaymentState, { hold, begunAt, since }: Unsent): number {
+export function patienceEnd({ terms, release, sends }: PaymentState, { hold, begunAt, since }: Unsent): number {
   const sendBy = begunAt + terms.sendByMs;
-  return hold === 'credentials' ? sendBy : Math.min(sendBy, since + NOT_SENT_PATIENCE_MS);
+  // Nobody waits for a payout that was held: it can wait for the provider.
+  const isPatient = hold === 'credentials' || (release !== undefined && sends.count === 0);
+  return isPatient ? sendBy : Math.min(sendBy, since + NOT_SENT_PATIENCE_MS);
 }
 
 function giveUp(payment: PaymentState, waiting: Waiting, now: number): PaymentState {

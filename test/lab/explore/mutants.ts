@@ -1338,9 +1338,22 @@ export const MUTANTS: readonly Mutant[] = [
     story: [/was taken as T1/, /workflow is reset/, /doesn't say whether the workflow was reset: FAILED, final/],
   },
   {
+    rule: 'a payout that was held is tried until it has to be sent by',
+    find: ' || (release !== undefined && sends.count === 0);',
+    replace: ';',
+    setting: world({
+      kind: 'payout',
+      held: { sendAfterMs: 120_000 },
+      troubles: new Set(['notSent']),
+      allowance: { troubles: 12 },
+    }),
+    breaks: 'patience',
+    story: [/FAILED, final/],
+  },
+  {
     rule: 'refused credentials fail no payment before it has to be sent by',
-    find: "  return hold === 'credentials' ? sendBy : Math.min(",
-    replace: '  return Math.min(',
+    find: "const isPatient = hold === 'credentials' || ",
+    replace: 'const isPatient = ',
     setting: world({
       kind: 'payout',
       troubles: new Set(['unauthorized']),

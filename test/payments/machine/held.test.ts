@@ -5,7 +5,7 @@ import { describePayment } from '../../../src/payments/views/describe-payment.js
 import { summaryOf } from '../../../src/payments/views/timeline-words.js';
 import { toPayment } from '../../../src/payments/views/to-payment.js';
 import type { PaymentTerms, PayoutOrder } from '../../../src/payments/words/order.js';
-import { DAY, directOrder, HOUR, MINUTE, payoutOrder, START, transactionOf } from '../../support/orders.js';
+import { DAY, directOrder, HOUR, MINUTE, payoutOrder, START, transactionOf, transId } from '../../support/orders.js';
 import {
   NOT_SENT,
   opened,
@@ -280,6 +280,34 @@ describe('a held payout that its merchant cancels', () => {
       expect(payment.replies.map(({ kind }) => kind)).toEqual(['done', 'done']);
     }
     expect(codeOf(toApprove().rejectPayout('bob', true).cancel(true).listed())).toBe('not_approved');
+  });
+});
+
+describe('a payout that was released, and of which nothing was sent', () => {
+  const released = () => dated({}).at(FRIDAY);
+
+  it('waits for the list until SEND_BY, and then takes a person', () => {
+    const payment = released();
+    while (payment.payment.phase.kind !== 'searching') payment.sent(UNCHECKED);
+    expect(payment.now).toBeGreaterThanOrEqual(FRIDAY + DAY);
+    expect(payment.payment.phase.ambiguity.isReset).toBe(true);
+    while (payment.status === 'CREATED') payment.listing(SILENT);
+    expect(payment.status).toBe('REVIEW');
+  });
+
+  it('is sent once the list can be read', () => {
+    const payment = released();
+    while (payment.now < FRIDAY + 12 * HOUR) payment.sent(UNCHECKED);
+    payment.sent({ kind: 'accepted', transId: transId('T1') });
+    expect(payment.payment.phase.kind).toBe('following');
+  });
+
+  it('waits for a connection as long, whatever it waited for before', () => {
+    const payment = released();
+    while (payment.now < FRIDAY + 12 * HOUR) payment.sent(UNCHECKED);
+    while (payment.status === 'CREATED') payment.sent(NOT_SENT);
+    expect(payment.now).toBeGreaterThanOrEqual(FRIDAY + DAY);
+    expect(codeOf(payment)).toBe('not_sent');
   });
 });
 
