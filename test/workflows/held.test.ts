@@ -12,7 +12,7 @@ const terms = { ...usualTerms, ...HASTY.terms, approveAbove: 899 };
 let world: PaymentWorld;
 beforeAll(async () => {
   // Each task replays the history from its start.
-  world = await PaymentWorld.start({ ...HASTY, terms, cachedWorkflows: 0 });
+  world = await PaymentWorld.start({ terms, cachedWorkflows: 0 });
 }, 240_000);
 afterAll(() => world.stop());
 
