@@ -43,7 +43,7 @@ function refused(collection: AuditCase, refund: AuditCase, refunds: readonly Aud
   switch (refusal) {
     case 'more_than_refundable': {
       const others = refunds.filter((one) => one !== refund).reduce((sum, one) => sum + mostOf(one, collection), 0);
-      const rest = collectedBy(collection) - others;
+      const rest = leastCollected(collection) - others;
       return rest >= MINIMUM_AMOUNT && Number(amount ?? MINIMUM_AMOUNT) <= rest
         ? wrong(`and at least ${rest} XAF were left`)
         : [];
@@ -98,10 +98,17 @@ function collectedBy({ transactions }: AuditCase): number {
   return transactions.filter(({ status }) => status === 'SUCCESSFUL').reduce((sum, { amount }) => sum + amount, 0);
 }
 
-/** The most that a refund may have reserved at any time, in XAF. */
-function mostOf({ record, shown }: AuditCase, collection: AuditCase): number {
+/** The least that Sanaga may have known to be collected: of several transactions, it may have known one. In XAF. */
+function leastCollected({ transactions }: AuditCase): number {
+  const paid = transactions.filter(({ status }) => status === 'SUCCESSFUL').map(({ amount }) => amount);
+  return paid.length === 0 ? 0 : Math.min(...paid);
+}
+
+/** The most that a refund may have counted for at any time, in XAF, with what the provider made of it by itself. */
+function mostOf({ record, shown, transactions }: AuditCase, collection: AuditCase): number {
   const amount = Math.max(shown?.amount ?? 0, Number(record.planned.body.amount ?? collectedBy(collection)));
-  return amount * requestsOf({ record });
+  const strays = transactions.filter(({ isStray }) => isStray).reduce((sum, stray) => sum + stray.amount, 0);
+  return amount * requestsOf({ record }) + strays;
 }
 
 /** The most requests that there may have been for a refund. Each counts until the checks of its end are over. */
