@@ -200,6 +200,25 @@ describe('a refund', () => {
     expect(await sentFor(collection)).toBe(900);
   });
 
+  it('is of what others leave, without an amount, also when they reserve after it was summed up', async () => {
+    const collection = await collected();
+    let others = 0;
+    const overtaken = await stack.startMore({
+      merchants,
+      terms,
+      interceptor: {
+        startUpdateWithStart: async (input, next) => {
+          if (others++ < 2) expect((await refund(collection, { amount: 300 })).status).toBe(201);
+          return await next(input);
+        },
+      },
+    });
+    const rest = await refund(collection, {}, { on: overtaken });
+    expect([rest.status, rest.body.amount]).toEqual([201, 400]);
+    expect(await sentFor(collection)).toBe(1_000);
+    await overtaken.stop();
+  });
+
   it('is made once with one key, also at once, and its key is for nothing else', async () => {
     const collection = await collected();
     const key = randomUUID();

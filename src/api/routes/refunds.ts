@@ -13,7 +13,7 @@ import {
 } from '../../engine/refunds.js';
 import { findStartedPayment } from '../../engine/start-payment.js';
 import { type Caller, mayRead, READING_SCOPES } from '../../http/auth.js';
-import { collectedBy } from '../../payments/machine/refunds.js';
+import { collectedBy, type RefundAnswer } from '../../payments/machine/refunds.js';
 import { xaf } from '../../payments/words/limits.js';
 import type { PaymentOrder, PayoutOrder } from '../../payments/words/order.js';
 import type { Payment } from '../../payments/words/payment.js';
@@ -89,14 +89,8 @@ export const createRefund = authenticatedRoute({
 
     const repeated = await findStartedPayment(context, { order: { id }, fingerprint: digest });
     if (repeated !== undefined) return toResponse(repeated, caller, context);
-    const { order, refunds, collected } = await orderRefund(request, context, collection, id);
-    await refuseUnapprovable(context, order, caller, order.approval && body.phone ? 'phone' : 'amount');
     const limited = { merchant: caller.owner, limits: caller.limits };
-    await refuseBeyondAnyDay(context, limited, order);
-    const { readings, readAt } = refunds;
-    const reservation = { id, amount: order.amount, collected, readings, readAt };
-    const { answer, startBy } = await reserveRoom(context, collection.id, reservation);
-    if (answer.kind === 'noRoom') throw moreThanRefundable(order.amount, await readSums(context, collection, id));
+    const { order, answer, startBy } = await reserve(request, context, collection, id);
     // Another request with this key was faster, or was long ago.
     if (answer.kind === 'known' && (await findPayment(context, id, UNCHECKED)) === undefined) throw lostRefund(id);
     // Counted last: room that isn't used lapses within the hour, and the day's limit doesn't.
@@ -135,6 +129,39 @@ async function ownCollection(
 }
 
 /** The order of a refund that the collection has room for, as it was read now; amounts in XAF. */
+interface ReservedRefund {
+  readonly order: PayoutOrder;
+  readonly answer: RefundAnswer;
+  /** Time until which it may start, in ms since the epoch. */
+  readonly startBy: number;
+}
+
+/** Tries to reserve what is left, while others reserve a part of it. */
+const MAX_TRIES = 10;
+
+/** @throws {ApiError} when it must not be made, or when the collection has less left. */
+async function reserve(
+  request: AuthenticatedRequest<RefundBody, unknown>,
+  context: ApiContext,
+  collection: FoundPayment,
+  id: PaymentId,
+): Promise<ReservedRefund> {
+  const { body, caller } = request;
+  for (let tries = 1; ; tries++) {
+    const { order, refunds, collected } = await orderRefund(request, context, collection, id);
+    await refuseUnapprovable(context, order, caller, order.approval && body.phone ? 'phone' : 'amount');
+    await refuseBeyondAnyDay(context, caller, order);
+    const { readings, readAt } = refunds;
+    const reservation = { id, amount: order.amount, collected, readings, readAt };
+    const { answer, startBy } = await reserveRoom(context, collection.id, reservation);
+    if (answer.kind !== 'noRoom') return { order, answer, startBy };
+    // A refund without an amount is of what the others have left.
+    if (body.amount !== undefined || tries === MAX_TRIES) {
+      throw moreThanRefundable(order.amount, await readSums(context, collection, id));
+    }
+  }
+}
+
 interface OrderedRefund {
   readonly order: PayoutOrder;
   readonly refunds: Refunds;
