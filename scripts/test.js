@@ -1,7 +1,8 @@
 /*
  * Runs the tests, and says as its last line how they went: `N passed, N failed`. What it is given goes to jest: with
  * `--slow`, the slow suites alone; with `--all`, every suite, those of `npm run test:installed` too (`--but-unit`: but
- * those of `npm run test:unit`); with the name of a suite or a folder, all that bear it; otherwise all but the slow ones.
+ * for those of `npm run test:unit`); with the name of a suite or a folder, all that bear it; otherwise all but the slow
+ * ones.
  */
 import './supported-node.js';
 
