@@ -1,7 +1,7 @@
 import { notificationId } from '../../src/payments/machine/notification.js';
 import type { Todo } from '../../src/payments/machine/plan.js';
 import type { Reply } from '../../src/payments/machine/replies.js';
-import { type SentIf, sentIf } from '../../src/payments/machine/sending.js';
+import { heldSince, type SentIf, sentIf } from '../../src/payments/machine/sending.js';
 import { forMerchant, toPayment } from '../../src/payments/views/to-payment.js';
 import { type PaymentOrder, type PaymentTerms, serviceOf } from '../../src/payments/words/order.js';
 import type { PaymentState } from '../../src/payments/words/payment-state.js';
@@ -73,9 +73,10 @@ export function activityAct(payment: PaymentState, todo: Exclude<Todo, { kind: '
   switch (todo.kind) {
     case 'send': {
       const name = SENDS[order.kind];
-      return order.kind === 'link'
-        ? ['local', name, asking, order, FIRST_RUN_ID]
-        : ['activity', name, moneyLimits(terms, sentIf(payment)), order, sentIf(payment)];
+      if (order.kind === 'link') return ['local', name, asking, order, FIRST_RUN_ID];
+      const since = heldSince(payment);
+      const when = sentIf(payment);
+      return ['activity', name, moneyLimits(terms, when), order, when, ...(since === undefined ? [] : [since])];
     }
     case 'lookUp':
       return [

@@ -9,6 +9,7 @@ import { PAYMENT_KINDS } from '../payments/words/payment-id.js';
 import {
   PAYOUT_LIMIT_WORKFLOW_TYPE,
   REFUNDS_WORKFLOW_TYPE,
+  RESTORE_WORKFLOW,
   STATEMENT_WORKFLOW_TYPE,
   UNMATCHED_WORKFLOW,
   WORKFLOW_TYPES,
@@ -165,6 +166,7 @@ export function startSdkCounters(meter: MetricMeter, namespace: string, taskQueu
     UNMATCHED_WORKFLOW.type,
     PAYOUT_LIMIT_WORKFLOW_TYPE,
     REFUNDS_WORKFLOW_TYPE,
+    RESTORE_WORKFLOW.type,
     STATEMENT_WORKFLOW_TYPE,
   ];
   for (const workflowType of types) {
