@@ -12,11 +12,11 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import UNIT from '../jest.unit.config.js';
 import SLOW from '../test/support/slow-suites.cjs';
 
 const { findTemporal } = await import('../build/stack/temporal/temporal-cli.js');
 const { findTestServer } = await import('../build/stack/temporal/test-server.js');
+const { default: UNIT } = await import('../jest.unit.config.js');
 const jest = fileURLToPath(new URL('../node_modules/jest/bin/jest.js', import.meta.url));
 const given = suitesOf(process.argv.slice(2));
 
