@@ -235,7 +235,6 @@ export const unmatchedSignal = defineSignal<[UnmatchedNotification]>('unmatched'
 export const matchedSignal = defineSignal<[MatchedNotification]>('matched');
 export const unmatchedQuery = defineQuery<readonly UnmatchedNotification[], EndedRunArgument>('unmatched');
 
-/** The workflow that counts a merchant's payouts of one day; it is started with the first. */
 /** A restore of Temporal from a backup. */
 export interface RestoreInput {
   readonly v: 1;
@@ -246,6 +245,7 @@ export interface RestoreInput {
 /** The workflow that keeps the latest restore, whose time is in its memo, too. */
 export const RESTORE_WORKFLOW = { type: 'keepRestore', id: 'temporal-restored' } as const;
 
+/** The workflow that counts a merchant's payouts of one day; it is started with the first. */
 export const PAYOUT_LIMIT_WORKFLOW_TYPE = 'limitPayouts';
 
 /** @param day such as `2026-11-21` */
