@@ -119,15 +119,17 @@ describe('a merchant who floods a payment', () => {
     ]);
     const decision = { action: 'fail', review: body.review?.number, why: 'looked', force: true };
     // A decision that Temporal has not taken by the time of the response is sent again, as operators are told.
+    const answered: number[] = [];
     const decide = async () => {
       const { status } = await hasty.ask('POST', `${path}/resolve`, { key: KEYS.operator, body: decision });
-      expect([200, 202, 409, 503]).toContain(status);
+      answered.push(status);
       return await read();
     };
     await eventually(decide, ({ body: { status: now } }) => now === 'FAILED', 100_000).finally(() => {
       isOver = true;
     });
     await Promise.all(flood);
+    expect(answered.filter((status) => status === 200 || status === 202)).not.toEqual([]);
     for (const api of apis.slice(1)) await api.stop();
   });
 });
