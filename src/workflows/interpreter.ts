@@ -6,6 +6,7 @@ import {
   condition,
   log,
   makeContinueAsNewFunc,
+  patched,
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -64,7 +65,7 @@ import {
   request,
   resolution,
 } from './schemas.js';
-import { merchantOf, showBeginning, showChange, showGivenUp } from './show-payment.js';
+import { merchantOf, showAgain, showBeginning, showChange, showGivenUp } from './show-payment.js';
 
 /** Characters of the words beside a timer: with the encryption they stay below the 400 bytes that Temporal takes. */
 const MAX_SUMMARY_LENGTH = 100;
@@ -101,6 +102,9 @@ class Interpreter {
   private requests = 0;
   private isHandingOver = false;
   private timer: { readonly until: number; readonly scope: CancellationScope; isOver: boolean } | undefined;
+  /** Whether this workflow task has a command: something to do was begun since the last wait. */
+  private hasCommand = false;
+  private leavesCommands = false;
 
   constructor(
     private readonly input: PaymentInput,
@@ -168,6 +172,8 @@ class Interpreter {
   /** Does what the machine asks for, and returns the answer as an event. */
   private async perform(todo: Exclude<Todo, { kind: 'wait' | 'end' | 'deliver' }>): Promise<PaymentEvent> {
     const { order } = this.payment;
+    // A payout is sent in one task, and answered in another.
+    this.hasCommand = todo.kind !== 'send';
     switch (todo.kind) {
       case 'send': {
         const outcome = await this.send(this.provider, sentIf(this.payment), heldSince(this.payment));
@@ -197,6 +203,7 @@ class Interpreter {
    * it: Temporal hands an activity out only once it has committed the workflow task that asks for it.
    */
   private async deliver({ number, at, tries }: Extract<Todo, { kind: 'deliver' }>): Promise<void> {
+    this.hasCommand = true;
     const outcome = await this.provider.notify(merchantNotification(this.payment, number), tries);
     if (outcome.kind === 'failed')
       log.warn('the merchant has not taken a notification', { number, reason: outcome.reason });
@@ -206,19 +213,36 @@ class Interpreter {
   /**
    * Waits for the time or for a message, whichever comes first. Cancelling a timer costs an event, so a timer for the
    * same time is kept, and one that is no longer needed is left alone until the next is set.
+   *
+   * No task is left without a command. When another task follows it at once, the SDK takes it for a heartbeat: a worker
+   * that begins with the history hands over the news of both together, and a replay one after the other, if the second
+   * has an update. Commands may come in another order then, and the workflow stands still (docs/decisions/0017).
    */
   private async wait({ until, summary }: Extract<Todo, { kind: 'wait' }>): Promise<void> {
     const pause = until === undefined ? undefined : until - Date.now();
     if (pause !== undefined && pause <= 0) return;
     if (this.timer?.until !== until || this.timer?.isOver) this.setTimer(until, summary);
+    if (!this.hasCommand) this.leaveCommand();
+    this.hasCommand = false;
     const mayHandOver = this.payment.delivering === undefined;
     await condition(() => this.isCalled || this.timer?.isOver === true || (mayHandOver && isHistoryLong()));
   }
 
+  /** Leaves a command in a task that has none. The first is that of patched() itself. */
+  private leaveCommand(): void {
+    const isNew = patched('no-empty-task');
+    if (this.leavesCommands) showAgain(this.payment);
+    this.leavesCommands = isNew;
+  }
+
   private setTimer(until: number | undefined, summary: string): void {
-    if (this.timer?.isOver === false) this.timer.scope.cancel();
+    if (this.timer?.isOver === false) {
+      this.timer.scope.cancel();
+      this.hasCommand = true;
+    }
     this.timer = undefined;
     if (until === undefined) return;
+    this.hasCommand = true;
     if (waitsForBudget(this.payment, Date.now())) countBudgetWait(this.payment);
     const timer = { until, scope: new CancellationScope(), isOver: false };
     this.timer = timer;

@@ -35,6 +35,11 @@ export function showChange(before: PaymentState, payment: PaymentState): void {
   setCurrentDetails(describePayment(payment));
 }
 
+/** Repeats what lists show of a payment, where nothing has changed. */
+export function showAgain(payment: PaymentState): void {
+  upsertSearchAttributes([{ key: attributes.status, value: statusOf(payment) }]);
+}
+
 /** Logs a notification that was given up: it won't reach the merchant unless an operator sends it again. */
 export function showGivenUp({ notifications }: PaymentState, number: number): void {
   const delivery = notifications.find((one) => one.number === number)?.delivery;

@@ -1,13 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Worker } from '@temporalio/worker';
 import type { Payment } from '../../src/payments/words/payment.js';
-import { dataConverterOf } from '../../src/temporal/encryption.js';
-import { paymentSinks } from '../../src/worker/payment-worker.js';
-import { workflowBundle } from '../support/bundle-workflows.js';
-import { noMeasures } from '../support/no-measures.js';
 import { type Answer, PaymentWorld } from '../support/payment-world.js';
-import { testEncryption } from '../support/test-encryption.js';
+import { expectReplayable } from '../support/replayable.js';
 
 /** A number that stays PENDING until it is settled. */
 const PENDING = '670000800';
@@ -21,25 +16,6 @@ beforeAll(async () => {
   });
 });
 afterAll(() => world.stop());
-
-/** Fails when a history isn't what its workflow comes to again. */
-async function expectReplayable(ids: readonly string[]): Promise<void> {
-  const histories = ids.map(async (workflowId) => ({
-    workflowId,
-    history: await world.client.workflow.getHandle(workflowId).fetchHistory(),
-  }));
-  const replay = {
-    workflowBundle: workflowBundle(),
-    dataConverter: dataConverterOf(testEncryption),
-    sinks: paymentSinks(noMeasures),
-  };
-  let replayed = 0;
-  for await (const { workflowId, error } of Worker.runReplayHistories(replay, await Promise.all(histories))) {
-    expect({ workflowId, error }).toEqual({ workflowId, error: undefined });
-    replayed += 1;
-  }
-  expect(replayed).toBe(ids.length);
-}
 
 const ORDER = { method: 'direct', amount: 700, phone: PENDING };
 const PAYMENTS = 12;
@@ -96,14 +72,14 @@ describe.each(['timer', 'signal'] as const)('a query that waits for a worker whi
       const { ids, answers } = await asked(query, NEWS[news]);
       isRefused = answers.includes('refused');
       for (const id of ids) expect((await answered(id)).body.status).toBe('PENDING');
-      await expectReplayable(ids);
+      await expectReplayable(world, ids);
     } while (news === 'timer' && !isRefused);
   });
 
   it('is answered all the same where the API asks it', async () => {
     const { ids, answers } = await asked(answered, NEWS[news]);
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    await expectReplayable(ids);
+    await expectReplayable(world, ids);
   });
 });
 
