@@ -1,8 +1,8 @@
 /*
  * Runs the tests, and says as its last line how they went: `N passed, N failed`. What it is given goes to jest: with
- * `--slow`, the slow suites alone; with `--all`, every suite, those of `npm run test:installed` too (`--but-unit`: but
- * for those of `npm run test:unit`); with the name of a suite or a folder, all that bear it; otherwise all but the slow
- * ones.
+ * `--slow`, the slow suites alone; with `--installed`, those of `npm run test:installed`; with `--all`, every suite; with
+ * the name of a suite or a folder, all that bear it; otherwise all but the slow ones (`--but-unit`: and but for those of
+ * `npm run test:unit`).
  */
 import './supported-node.js';
 
@@ -56,18 +56,18 @@ try {
 
 /** @returns what jest is given to run the suites that are meant */
 function suitesOf(words) {
-  if (words.includes('--all')) {
-    const all = ['**/*.test.ts', '**/test/{docs,e2e}/*.check.ts'].map((suites) => `--testMatch=${suites}`);
-    const left = words.includes('--but-unit') ? UNIT.testMatch : [];
-    const ignored = left.map((suite) => `--testPathIgnorePatterns=${suite.replace('<rootDir>', '')}$`);
-    return [...words.filter((word) => !['--all', '--but-unit'].includes(word)), ...all, ...ignored];
-  }
-  if (words.includes('--slow')) {
-    const slow = SLOW.map((suite) => `--testMatch=**/test/${suite}.test.ts`);
-    return [...words.filter((word) => word !== '--slow'), ...slow];
-  }
-  if (words.some((word) => !word.startsWith('-'))) return words;
-  return [...words, ...SLOW.map((suite) => `--testPathIgnorePatterns=/test/${suite}\\.test\\.ts$`)];
+  const rest = words.filter((word) => !['--all', '--slow', '--installed', '--but-unit'].includes(word));
+  const is = (word) => words.includes(word);
+  const meant = [
+    ...(is('--all') ? ['**/*.test.ts'] : []),
+    ...(is('--slow') ? SLOW.map((suite) => `**/test/${suite}.test.ts`) : []),
+    ...(is('--all') || is('--installed') ? ['**/test/{docs,e2e}/*.check.ts'] : []),
+  ];
+  if (meant.length > 0) return [...rest, ...meant.map((suites) => `--testMatch=${suites}`)];
+  if (rest.some((word) => !word.startsWith('-'))) return rest;
+  const unit = is('--but-unit') ? UNIT.testMatch.map((suite) => `${suite.replace('<rootDir>', '')}$`) : [];
+  const left = [...SLOW.map((suite) => `/test/${suite}\\.test\\.ts$`), ...unit];
+  return [...rest, ...left.map((suite) => `--testPathIgnorePatterns=${suite}`)];
 }
 
 async function runJest(args) {

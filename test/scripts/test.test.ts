@@ -57,11 +57,18 @@ describe('npm test', () => {
     await writeFile(join(folder, `test/${slow}.test.ts`), "test('three', () => {});");
     await mkdir(join(folder, 'test/docs'), { recursive: true });
     await writeFile(join(folder, 'test/docs/one.check.ts'), "test('four', () => {}); test('five', () => {});");
-    const all = await Promise.all([run(), run('--slow'), run(String(slow)), run('--all')]);
+    const all = await Promise.all([
+      run(),
+      run('--slow'),
+      run(String(slow)),
+      run('--slow', '--installed'),
+      run('--all'),
+    ]);
     expect(all.map(({ lastLine }) => lastLine)).toEqual([
       '2 passed, 0 failed',
       '1 passed, 0 failed',
       '1 passed, 0 failed',
+      '3 passed, 0 failed',
       '3 passed, 0 failed',
     ]);
   });

@@ -1,7 +1,7 @@
 /*
  * The slow suites: those that take 15 seconds of CPU time or more each, two thirds of what all take, or wait for half a
  * minute; the longest first. `npm test` leaves them to `npm run test:slow`, unless it is given a suite, a folder or a
- * test by name. `.ci/run` runs both.
+ * test by name. `.ci/run` runs both, as far as half an hour goes.
  */
 module.exports = [
   'lab/explore/mutants',
