@@ -52,6 +52,10 @@ export class ExpectedPayment {
   timeline: Timeline | undefined;
   todo: Todo = { kind: 'end' };
   #acts: Act[] = [];
+  /** Whether something was begun since the last wait, so that the workflow task has a command. */
+  #hasCommand = false;
+  /** Whether the run has had a task in which there was nothing to do. */
+  #hasMarker = false;
 
   constructor(public payment: PaymentState) {}
 
@@ -119,6 +123,7 @@ export class ExpectedPayment {
   take(event: PaymentEvent, now: number): void {
     const before = this.payment;
     const { payment, todo, replies } = step(before, event, now);
+    if (event.kind === 'begin') this.#hasCommand = this.#hasMarker = false;
     if (event.kind === 'sent' && this.#isMoney(this.todo)) this.#acts.push(['cancelTimer']);
     this.payment = payment;
     this.timeline = recordStep(this.timeline ?? EMPTY_TIMELINE, { before, event, after: payment, replies }, now);
@@ -144,6 +149,7 @@ export class ExpectedPayment {
     this.#acts.push(...replies.map(replyAct));
     if (todo.kind !== 'deliver') return;
     this.#acts.push(activityAct(payment, todo, now));
+    this.#hasCommand = true;
     this.take({ kind: 'time' }, now);
   }
 
@@ -158,10 +164,9 @@ export class ExpectedPayment {
       if (todo.kind === 'wait' && todo.until !== undefined && todo.until <= now) {
         this.take({ kind: 'time' }, now);
       } else if (todo.kind === 'wait') {
-        if (timer?.until === todo.until && timer?.isOver !== true) return;
-        if (todo.until !== undefined) this.#acts.push(['timer', todo.until - now]);
-        // A scope is cancelled a moment after the next timer is set.
-        if (timer?.isOver === false) this.#acts.push(['cancelTimer']);
+        if (timer?.until !== todo.until || timer?.isOver === true) this.#setTimer(todo.until, now, timer);
+        if (!this.#hasCommand) this.#leaveCommand();
+        this.#hasCommand = false;
         return;
       } else if (todo.kind === 'end') {
         this.#acts.push(['end', this.payment, this.timeline]);
@@ -169,9 +174,28 @@ export class ExpectedPayment {
       } else {
         if (this.#isMoney(todo)) this.#acts.push(['timer', givenUpAfter(this.payment.terms, sentIf(this.payment))]);
         this.#acts.push(activityAct(this.payment, todo, now));
+        this.#hasCommand = todo.kind !== 'send';
         return;
       }
     }
+  }
+
+  #setTimer(until: number | undefined, now: number, timer: Timer | undefined): void {
+    const acts: Act[] = [
+      ...(until === undefined ? [] : [['timer', until - now] as const]),
+      // A scope is cancelled a moment after the next timer is set.
+      ...(timer?.isOver === false ? [['cancelTimer'] as const] : []),
+    ];
+    this.#acts.push(...acts);
+    if (acts.length > 0) this.#hasCommand = true;
+  }
+
+  /** A task in which there is nothing to do has a command all the same: the patch's marker, and then the status. */
+  #leaveCommand(): void {
+    this.#acts.push(
+      this.#hasMarker ? ['searchAttributes', { PaymentStatus: statusOf(this.payment) }] : ['patch', 'no-empty-task'],
+    );
+    this.#hasMarker = true;
   }
 }
 

@@ -16,6 +16,7 @@ import {
   type Job,
   type Moment,
   milliseconds,
+  patchJob,
   signalJob,
   startJob,
   timerJob,
@@ -76,6 +77,14 @@ export async function runStory(vm: WorkflowVm, story: Story, telling: Variation)
   return await run.finish();
 }
 
+/** An activation of a run. */
+interface Given {
+  readonly jobs: readonly Job[];
+  readonly moment: Moment;
+  /** The patches whose markers it has left: a replay is told of them beforehand. */
+  patches?: readonly string[];
+}
+
 /** A run of a workflow, with its input and its commands. */
 interface ActiveRun {
   readonly run: WorkflowRun;
@@ -83,7 +92,7 @@ interface ActiveRun {
   readonly of: Parameters<WorkflowVm['run']>[2];
   /** ms since the epoch. Its first activation may be later. */
   readonly startedAt: number;
-  readonly given: { readonly jobs: readonly Job[]; readonly moment: Moment }[];
+  readonly given: Given[];
   readonly acts: Act[];
   timer?: Timer | undefined;
   question?: { readonly seq: number; readonly isLocal: boolean } | undefined;
@@ -330,8 +339,10 @@ class StoryRun {
     this.activations += 1;
     const isCancelled = active.given.length + 1 === this.telling.cancelAt;
     const jobs = isCancelled ? [...given, cancelJob()] : given;
-    active.given.push({ jobs, moment });
+    const activation: Given = { jobs, moment };
+    active.given.push(activation);
     const commands = await this.attempt(active.run, jobs, moment);
+    activation.patches = commands.flatMap(({ setPatchMarker }) => setPatchMarker?.patchId ?? []);
     commands.forEach((command, index) => {
       follow(active, command, moment.now, commands[index + 1]);
     });
@@ -371,8 +382,9 @@ class StoryRun {
     await run.dispose();
     const replayed = await this.vm.run(type, startedAt, of);
     const again: Act[] = [];
-    for (const { jobs, moment } of given) {
-      const commands = await this.attempt(replayed, jobs, { ...moment, isReplaying: true });
+    for (const { jobs, moment, patches = [] } of given) {
+      const known = [...patches.map(patchJob), ...jobs];
+      const commands = await this.attempt(replayed, known, { ...moment, isReplaying: true });
       again.push(...commands.flatMap(actOf));
     }
     await replayed.dispose();

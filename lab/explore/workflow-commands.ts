@@ -118,6 +118,7 @@ export function actOf(command: Command): Act[] {
   if (startTimer) return [['timer', milliseconds(startTimer.startToFireTimeout)]];
   if (command.cancelTimer) return [['cancelTimer']];
   if (command.requestCancelActivity) return [['cancelActivity']];
+  if (command.setPatchMarker) return [['patch', command.setPatchMarker.patchId]];
   if (command.upsertWorkflowSearchAttributes) {
     const fields = Object.entries(command.upsertWorkflowSearchAttributes.searchAttributes?.indexedFields ?? {});
     return [['searchAttributes', Object.fromEntries(fields.map(([name, value]) => [name, valuesOf([value])[0]]))]];

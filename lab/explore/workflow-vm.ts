@@ -195,6 +195,11 @@ export function cancelJob(): Job {
   return { cancelWorkflow: { reason: 'somebody has pressed Cancel' } };
 }
 
+/** Tells a replay that the history has the patch's marker. */
+export function patchJob(patchId: string): Job {
+  return { notifyHasPatch: { patchId } };
+}
+
 /** Makes a job without content: the run only sees that time has passed, or that its history is long. */
 export function emptyJob(): Job {
   return { updateRandomSeed: { randomnessSeed: 7 } };
