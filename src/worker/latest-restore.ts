@@ -6,7 +6,7 @@ import { RESTORE_WORKFLOW, type RestoreInput } from '../workflows/messages.js';
  * Temporal keeps it, so that it is known when TEMPORAL_RESTORED_AT is empty again. Call it before the worker takes any
  * task.
  *
- * @param restoredAt the worker's own setting, kept from now on in place of an earlier one
+ * @param restoredAt the worker's own setting, kept from now on in place of an earlier time
  * @throws ServiceError when Temporal doesn't answer
  */
 export async function latestRestore(
@@ -15,23 +15,41 @@ export async function latestRestore(
   restoredAt: number | undefined,
 ): Promise<number | undefined> {
   const kept = await keptRestore(client);
-  if (restoredAt === undefined || restoredAt === kept) return kept;
+  const latest = laterOf(kept?.at, restoredAt);
+  if (latest === undefined || (latest === kept?.at && kept.isRunning)) return latest;
   await client.workflow.start(RESTORE_WORKFLOW.type, {
     workflowId: RESTORE_WORKFLOW.id,
     taskQueue,
-    args: [{ v: 1, restoredAt } satisfies RestoreInput],
-    memo: { restoredAt },
+    args: [{ v: 1, restoredAt: latest } satisfies RestoreInput],
+    memo: { restoredAt: latest },
     workflowIdConflictPolicy: WorkflowIdConflictPolicy.TERMINATE_EXISTING,
     staticSummary: 'Temporal was restored from a backup: payouts held then take a person',
   });
-  return restoredAt;
+  return latest;
 }
 
-async function keptRestore(client: Client): Promise<number | undefined> {
+/**
+ * Chooses between the kept time and a worker's setting. A worker that wasn't told of the latest restore yet may start
+ * after one that was: an earlier time replaces only one that is still to come, which is a mistake.
+ */
+function laterOf(kept: number | undefined, restoredAt: number | undefined): number | undefined {
+  if (restoredAt === undefined) return kept;
+  return kept === undefined || kept > Date.now() ? restoredAt : Math.max(kept, restoredAt);
+}
+
+interface KeptRestore {
+  /** ms since the epoch */
+  readonly at: number;
+  /** Temporal forgets it some time after somebody has stopped its workflow. */
+  readonly isRunning: boolean;
+}
+
+async function keptRestore(client: Client): Promise<KeptRestore | undefined> {
   try {
-    const { memo, startTime } = await client.workflow.getHandle(RESTORE_WORKFLOW.id).describe();
+    const { memo, startTime, status } = await client.workflow.getHandle(RESTORE_WORKFLOW.id).describe();
     // Its start comes after the restore.
-    return typeof memo?.restoredAt === 'number' ? memo.restoredAt : startTime.getTime();
+    const at = typeof memo?.restoredAt === 'number' ? memo.restoredAt : startTime.getTime();
+    return { at, isRunning: status.name === 'RUNNING' };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;
