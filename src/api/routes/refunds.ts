@@ -128,7 +128,7 @@ async function ownCollection(
   return await ownPayment(context, request);
 }
 
-/** The order of a refund that the collection has room for, as it was read now; amounts in XAF. */
+/** A refund that the collection has reserved, or knows already. */
 interface ReservedRefund {
   readonly order: PayoutOrder;
   readonly answer: RefundAnswer;
@@ -136,10 +136,14 @@ interface ReservedRefund {
   readonly startBy: number;
 }
 
-/** Tries to reserve what is left, while others reserve a part of it. */
+/** The most tries to reserve what is left, while others reserve a part of it. */
 const MAX_TRIES = 10;
 
-/** @throws {ApiError} when it must not be made, or when the collection has less left. */
+/**
+ * Orders the refund and reserves its amount.
+ *
+ * @throws {ApiError} when it must not be made, or when the collection has less left.
+ */
 async function reserve(
   request: AuthenticatedRequest<RefundBody, unknown>,
   context: ApiContext,
@@ -162,6 +166,7 @@ async function reserve(
   }
 }
 
+/** The order of a refund that the collection has room for, as it was read now; amounts in XAF. */
 interface OrderedRefund {
   readonly order: PayoutOrder;
   readonly refunds: Refunds;
