@@ -12,7 +12,6 @@ const terms = { ...usualTerms, pollFirstMs: HOUR, pollMaxMs: HOUR, linkLifetimeM
 
 let world: PaymentWorld;
 beforeAll(async () => {
-  // A worker that keeps no workflow begins with the history each time, as one that was just started.
   world = await PaymentWorld.start({ realServer: true });
 });
 afterAll(() => world.stop());
