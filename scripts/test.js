@@ -1,8 +1,8 @@
 /*
  * Runs the tests, and says as its last line how they went: `N passed, N failed`. What it is given goes to jest: with
- * `--slow`, the slow suites alone; with `--installed`, those of `npm run test:installed`; with `--all`, every suite; with
- * the name of a suite or a folder, all that bear it; otherwise all but the slow ones (`--but-unit`: and but for those of
- * `npm run test:unit`).
+ * `--slow`, the slow suites alone; with `--installed`, those of `npm run test:installed`; with `--all`, every suite;
+ * with the name of a suite or a folder, all that bear it; otherwise all but the slow ones (`--but-unit`: and but for
+ * those of `npm run test:unit`).
  */
 import './supported-node.js';
 
