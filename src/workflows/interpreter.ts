@@ -135,7 +135,7 @@ class Interpreter {
         if (this.inbox.length === 0) todo = this.take({ kind: 'time' });
       } else if (todo.kind === 'end') {
         // Yield once even if nothing is to do: the message that reopened the payment arrives in that turn.
-        await condition(() => this.isCalled || allHandlersFinished());
+        await this.waitFor(() => this.isCalled || allHandlersFinished());
         if (!this.isCalled) return this.ended();
       } else {
         todo = this.take(await this.perform(todo));
@@ -172,7 +172,7 @@ class Interpreter {
   /** Does what the machine asks for, and returns the answer as an event. */
   private async perform(todo: Exclude<Todo, { kind: 'wait' | 'end' | 'deliver' }>): Promise<PaymentEvent> {
     const { order } = this.payment;
-    // A payout is sent in one task, and answered in another.
+    // A payout or a request on the phone is sent in one task, and answered in another.
     this.hasCommand = todo.kind !== 'send';
     switch (todo.kind) {
       case 'send': {
@@ -214,18 +214,24 @@ class Interpreter {
    * Waits for the time or for a message, whichever comes first. Cancelling a timer costs an event, so a timer for the
    * same time is kept, and one that is no longer needed is left alone until the next is set.
    *
-   * No task is left without a command. When another task follows it at once, the SDK takes it for a heartbeat: a worker
-   * that begins with the history hands over the news of both together, and a replay one after the other, if the second
-   * has an update. Commands may come in another order then, and the workflow stands still (docs/decisions/0017).
+   * No task in which it waits is left without a command. When another follows one at once, the SDK takes that for a
+   * heartbeat: a worker that begins with the history hands over the news of both together, and a replay one after the
+   * other, if the second has an update. Commands may come in another order then, and the workflow stands still
+   * (docs/decisions/0017).
    */
   private async wait({ until, summary }: Extract<Todo, { kind: 'wait' }>): Promise<void> {
     const pause = until === undefined ? undefined : until - Date.now();
     if (pause !== undefined && pause <= 0) return;
     if (this.timer?.until !== until || this.timer?.isOver) this.setTimer(until, summary);
     if (!this.hasCommand) this.leaveCommand();
-    this.hasCommand = false;
     const mayHandOver = this.payment.delivering === undefined;
-    await condition(() => this.isCalled || this.timer?.isOver === true || (mayHandOver && isHistoryLong()));
+    await this.waitFor(() => this.isCalled || this.timer?.isOver === true || (mayHandOver && isHistoryLong()));
+  }
+
+  /** Leaves the workflow task, unless nothing has to be waited for. */
+  private waitFor(isOver: () => boolean): Promise<void> {
+    this.hasCommand = false;
+    return condition(isOver);
   }
 
   /** Leaves a command in a task that has none. The first is that of patched() itself. */
@@ -263,7 +269,7 @@ class Interpreter {
   private async handOver(): Promise<void> {
     this.isHandingOver = true;
     this.take({ kind: 'handOver' });
-    await condition(() => this.isCalled || allHandlersFinished());
+    await this.waitFor(() => this.isCalled || allHandlersFinished());
     if (this.isCalled) return;
     const carryOn = makeContinueAsNewFunc<PaymentWorkflow>({
       workflowType: workflowInfo().workflowType as PaymentWorkflowType,

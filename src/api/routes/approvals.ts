@@ -47,13 +47,16 @@ export const approvePayout = authenticatedRoute({
     ),
 });
 
-/** Responds with the payment, which is FAILED with `not_approved`, unless it turns out that it was sent. */
+/**
+ * Responds with the payment, which is FAILED with `not_approved`, or with `withdrawn` when it joins a cancellation,
+ * unless it turns out that it was sent.
+ */
 export const rejectPayout = authenticatedRoute({
   method: 'post',
   path: '/v1/payouts/:id/reject',
   summary: 'Reject a payout that is held',
   description:
-    'The payout is FAILED, with the `failureCode` `not_approved`, and was not sent. It may wait for an approval or for its date, and be your own.',
+    'The payout is FAILED, with the `failureCode` `not_approved` (`withdrawn`, if it was being cancelled), and was not sent. It may wait for an approval or for its date, and be your own.',
   operationId: 'rejectPayout',
   tag: 'Payouts',
   scopes: ['approve'],
