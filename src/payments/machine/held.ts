@@ -93,10 +93,11 @@ export function stop(payment: PaymentState, outcome: Failed, now: number, mayHav
     : toEnded(payment, outcome, now);
 }
 
-/** Reports whether a payout that was not released is being ended: the provider's list is read first. */
+/** Reports whether a payout that was not released, or a withdrawn payment, is being ended: the list is read first. */
 export function isStopping(payment: PaymentState): boolean {
   const { phase } = payment;
-  return phase.kind === 'searching' && phase.ambiguity.otherwise !== undefined && isUnreleased(payment);
+  const end = phase.kind === 'searching' ? phase.ambiguity.otherwise : undefined;
+  return end !== undefined && (isUnreleased(payment) || end.failureCode === 'withdrawn');
 }
 
 /**

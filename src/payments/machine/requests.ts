@@ -20,7 +20,7 @@ import { type Change, done, NOT_UNDER_REVIEW, type Refusal, type Reply, refuse }
 import { objectionToRejection, onReject } from './second-person.js';
 import { objectionToRecall, onRecall } from './sending.js';
 import { askSoon, toEnded } from './transitions.js';
-import { NOT_KNOWN, objectionToWithdrawal, WITHDRAWN } from './waiting.js';
+import { isUnchecked, NOT_KNOWN, objectionToWithdrawal, WITHDRAWN } from './waiting.js';
 
 /** Requests that may wait at a time; more are answered at once. Temporal takes ten updates of a workflow at a time. */
 const MAX_PENDING_REQUESTS = 4;
@@ -121,8 +121,11 @@ function onExpireRequest(
   { request, mayHaveBeenSent }: Extract<RequestEvent, { readonly kind: 'expire' }>,
   now: number,
 ): Change {
-  if (payment.phase.kind === 'held') return answerOnceEnded(stop(payment, WITHDRAWN, now, mayHaveBeenSent), request);
-  if (payment.phase.kind === 'waiting') {
+  const { phase } = payment;
+  if (phase.kind === 'held' || (phase.kind === 'waiting' && isUnchecked(payment, phase))) {
+    return answerOnceEnded(stop(payment, WITHDRAWN, now, mayHaveBeenSent), request);
+  }
+  if (phase.kind === 'waiting') {
     return mayHaveBeenSent ? refuse(payment, request, NOT_KNOWN) : done(toEnded(payment, WITHDRAWN, now), request);
   }
   if (isStopping(payment)) return answerOnceEnded(payment, request);

@@ -243,11 +243,24 @@ function searchingOf({ phase }: PaymentState) {
   return phase.kind === 'searching' ? phase : undefined;
 }
 
-/** Objects to the withdrawal of a waiting payment, unless it certainly was not sent. */
-export function objectionToWithdrawal(payment: PaymentState, { ambiguity, unsent }: Waiting): Refusal | undefined {
-  const isUnsent = unsent.hold === 'credentials' || unsent.hold === 'connection';
-  const isSure = ambiguity === undefined && isUnsent && !unsent.wasThrottled && namedIn(payment).length === 0;
-  return isSure ? undefined : NOT_KNOWN;
+/** Objects to the withdrawal of a waiting payment that may have been sent, unless it is looked up before it ends. */
+export function objectionToWithdrawal(payment: PaymentState, waiting: Waiting): Refusal | undefined {
+  const { hold } = waiting.unsent;
+  const isUnsent = isUntried(payment, waiting) && (hold === 'credentials' || hold === 'connection');
+  return isUnsent || isUnchecked(payment, waiting) ? undefined : NOT_KNOWN;
+}
+
+/**
+ * Reports whether a payment waits for the list to tell that no earlier run has sent it. Of a link, an earlier run may
+ * have given the address away.
+ */
+export function isUnchecked(payment: PaymentState, waiting: Waiting): boolean {
+  return isUntried(payment, waiting) && waiting.unsent.hold === 'unchecked' && payment.order.kind !== 'link';
+}
+
+/** Reports whether this run has sent nothing that the provider may have taken, and no hint says otherwise. */
+function isUntried(payment: PaymentState, { ambiguity, unsent }: Waiting): boolean {
+  return ambiguity === undefined && !unsent.wasThrottled && namedIn(payment).length === 0;
 }
 
 /** Refuses to withdraw a payment that may have been sent. */

@@ -237,8 +237,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a held payout that its merchant has withdrawn is not sent',
-    find: "if (payment.phase.kind === 'held') return answerOnceEnded(stop(payment, WITHDRAWN, now, mayHaveBeenSent), request);",
-    replace: '',
+    find: "if (phase.kind === 'held' || (phase.kind === 'waiting' && isUnchecked(payment, phase))) {",
+    replace: "if (phase.kind === 'waiting' && isUnchecked(payment, phase)) {",
     setting: toApprove,
     breaks: 'held',
     story: [/somebody asks: expire/, /approves the payout.*it is to be sent/],
@@ -926,8 +926,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'what surely was not sent can be withdrawn, and nothing else',
-    find: 'ambiguity === undefined && isUnsent && !unsent.wasThrottled && ',
-    replace: 'ambiguity === undefined && (isUnsent || unsent.tries > 0) && ',
+    find: "isUntried(payment, waiting) && (hold === 'credentials' || hold === 'connection')",
+    replace: "hold !== 'unchecked'",
     setting: unsent,
     breaks: 'failedTruth',
     story: [/throttled.*was taken as T1/, /somebody asks: expire: FAILED, final/],

@@ -289,10 +289,23 @@ describe('withdrawing a payment that waits', () => {
     }
   });
 
-  it.each([THROTTLED_SEND, UNCHECKED])('is refused while it may have been sent ($kind)', (outcome) => {
-    const payment = opened(payoutOrder).sent(outcome).request('expire');
+  it('is refused while it may have been sent', () => {
+    const payment = opened(payoutOrder).sent(THROTTLED_SEND).request('expire');
     expect(payment.reply).toMatchObject({ kind: 'refused', type: 'NotInitiated' });
     expect(payment.payment.phase.kind).toBe('waiting');
+  });
+
+  it('is refused for a link while an earlier run may have given it away', () => {
+    const payment = opened(linkOrder).sent(UNCHECKED).request('expire');
+    expect(payment.reply).toMatchObject({ kind: 'refused', type: 'NotInitiated' });
+  });
+
+  it('ends it once the list shows nothing, where nobody could tell whether an earlier run has sent it', () => {
+    const payment = opened(payoutOrder).sent(UNCHECKED).request('expire');
+    expect(payment.phase('searching').ambiguity.otherwise).toMatchObject({ failureCode: 'withdrawn' });
+    expect(payment.request('expire').phase('searching').lookUps).toBe(0);
+    expect(payment.listed().phase('ended')).toMatchObject({ status: 'FAILED', failureCode: 'withdrawn' });
+    expect(opened(payoutOrder).sent(UNCHECKED).request('expire').listed(own).phase('following').transId).toBe('T1');
   });
 
   it('is refused when a run that was reset may have sent it', () => {
