@@ -125,6 +125,7 @@ function toTerms(config: Config<'api'>): PaymentTerms {
     ambiguousGraceMs: config.AMBIGUOUS_GRACE,
     ambiguousPolicy: config.AMBIGUOUS_POLICY,
     resolveAfterMs: config.RESOLVE_AFTER,
+    listedAfterMs: config.RESOLVE_AFTER,
     sendByMs: config.SEND_BY,
     providerTimeoutMs: config.PROVIDER_TIMEOUT,
     deskUrl: config.DESK_URL,

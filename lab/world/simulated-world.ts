@@ -59,6 +59,7 @@ const TERMS: PaymentTerms = {
   ambiguousGraceMs: 15 * MINUTE_MS,
   ambiguousPolicy: 'review',
   resolveAfterMs: HOUR_MS,
+  listedAfterMs: HOUR_MS,
   sendByMs: DAY_MS,
   providerTimeoutMs: 700,
 };

@@ -109,6 +109,7 @@ const terms = typed<PaymentTerms>()(
     ambiguousGraceMs: count,
     ambiguousPolicy: oneOf('review', 'resend'),
     resolveAfterMs: count,
+    listedAfterMs: optional(count),
     sendByMs: count,
     providerTimeoutMs: count,
     secondPersonAbove: optional(count),

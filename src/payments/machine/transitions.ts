@@ -112,13 +112,14 @@ export function toVerifying(
   now: number,
 ): PaymentState {
   if (inquiryOf(payment.phase)?.kind === 'verifying') return payment;
-  const listedAt = (payment.sends.lastAt ?? payment.createdAt) + LISTED_AFTER_MS;
+  const { terms, sends, createdAt } = payment;
+  const listedAt = (sends.lastAt ?? createdAt) + Math.max(LISTED_AFTER_MS, terms.listedAfterMs ?? 0);
   return withInquiry(payment, {
     kind: 'verifying',
     of: outcome.status === 'FAILED' ? { ...of, status: 'FAILED' } : of,
     interimStatus: of.status,
     outcome,
-    since: now,
+    since: terms.listedAfterMs === undefined ? now : Math.max(now, listedAt),
     lookUps: 0,
     nextAt: Math.max(now, listedAt),
   });

@@ -89,6 +89,11 @@ export interface PaymentTerms {
   readonly ambiguousPolicy: AmbiguousPolicy;
   /** Time since the last send before a person may have it sent again or call it FAILED, in ms. */
   readonly resolveAfterMs: number;
+  /**
+   * Time since the last send until the provider's list shows all that was made of it, in ms: a payment in doubt isn't
+   * called FAILED before. Absent: a minute.
+   */
+  readonly listedAfterMs?: number | undefined;
   /** Longest wait of a payment to be sent, while the provider refuses our credentials, in ms. */
   readonly sendByMs: number;
   /** Time limit of one call to the provider, in ms. */

@@ -47,6 +47,15 @@ describe.each([directOrder, payoutOrder])('a payment that was found in the list,
     expect(payment.notified).toEqual(['payment.failed']);
   });
 
+  it('is not FAILED before the list shows all that was made of its request', () => {
+    const payment = declined({ listedAfterMs: HOUR });
+    expect(payment.wants).toEqual(expect.objectContaining({ kind: 'wait', until: START + HOUR }));
+    payment.request('refresh').at(START + HOUR);
+    expect(payment.listing(SILENT).status).toBe('PENDING');
+    expect(payment.listed(failed, first).phase('review').why).toContain('T1');
+    expect(payment.notified).toEqual(['payment.review']);
+  });
+
   it('is put before a person when the list shows that it isn’t what was ordered', () => {
     const payment = declined().listed({ ...failed, amount: 1 });
     expect(payment.phase('review')).toMatchObject({
