@@ -49,7 +49,7 @@ async function review(record: ObservedPayment, context: ChaosContext): Promise<v
   record.reviews++;
   record.reviewsSeen.push(context.now());
   const random = seededRandom(context.seed, 'review', id, record.reviews);
-  const decision = decisionByBooks(random, payment, books.transactions);
+  const decision = decisionByBooks(random, payment, books.transactions, record.decisions);
   if (decision === undefined) return;
   const proposal = {
     decision,

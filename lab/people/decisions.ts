@@ -80,14 +80,21 @@ export function rightDecision(
   return isFollowed ? undefined : { action: 'match', transId: entry.transId };
 }
 
-/** The decision that the provider's books call for during a chaos run, while they may change at any moment. */
+/**
+ * The decision that the provider's books call for during a chaos run, while they may change at any moment. Nobody has a
+ * payment sent twice: one whose workflow was reset comes back each time.
+ */
 export function decisionByBooks(
   random: SeededRandom,
   payment: Pick<SeenPayment, 'transId'>,
   transactions: readonly Transaction[],
+  made: readonly MadeDecision[],
 ): OperatorDecision | undefined {
   const entry = transactions.find(({ status }) => status !== 'FAILED') ?? transactions.at(-1);
-  if (entry === undefined) return { action: random.chance('resend', 0.6) ? 'resend' : 'fail' };
+  if (entry === undefined) {
+    const wasResent = made.some(({ action, outcome }) => action === 'resend' && outcome === 'done');
+    return { action: !wasResent && random.chance('resend', 0.6) ? 'resend' : 'fail' };
+  }
   return payment.transId === entry.transId ? undefined : { action: 'match', transId: entry.transId };
 }
 
