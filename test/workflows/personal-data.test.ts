@@ -233,7 +233,7 @@ function plainPayloads(value: unknown, path: readonly string[] = []): string[] {
   const isPayload = 'metadata' in value && 'data' in value && value.data instanceof Uint8Array;
   if (isPayload) return isEncrypted(value as Parameters<typeof isEncrypted>[0]) ? [] : [path.join('.')];
   return Object.entries(value).flatMap(([name, inner]) => {
-    const isCores = path.includes('markerRecordedEventAttributes') && name === 'data';
+    const isCores = path.includes('markerRecordedEventAttributes') && (name === 'data' || name === 'patch-data');
     if (name === 'searchAttributes' || isCores) return [];
     return plainPayloads(inner, [...path, name]);
   });
