@@ -170,16 +170,14 @@ describe('a payout whose workflow somebody resets to before it was sent', () => 
 });
 
 describe('a payout whose workflow somebody resets to when it still waited to be sent', () => {
-  it("can't be canceled, since it may have been sent meanwhile, and is found", async () => {
+  it('is looked up before it is canceled, since it may have been sent meanwhile, and is found', async () => {
     await world.refuseConnections(true);
     const { body: payment } = await world.post('/v1/payouts', { amount: 900, phone: '670000800' });
     await untilActivities(payment.id, 3);
     await world.refuseConnections(false);
     const sent = await world.until(payment.id, ({ transId }) => transId !== undefined);
     await resetToBefore(payment.id, { activities: 3 });
-    const { status, body } = await world.post(`/v1/payouts/${payment.id}/cancel`, {});
-    expect([status, body.code, body.payment?.status]).toEqual([409, 'not_cancelable', 'CREATED']);
-    expect(body.detail).toContain('may have been sent');
+    expect((await world.post(`/v1/payouts/${payment.id}/cancel`, {})).status).toBe(202);
     const found = await world.until(payment.id, ({ transId }) => transId !== undefined);
     expect(found).toMatchObject({ transId: sent.transId, final: false });
     expect(world.transactionsOf(payment.id)).toHaveLength(1);

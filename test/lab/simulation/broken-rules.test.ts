@@ -4,7 +4,7 @@ import type { WrapActivities } from '../../../lab/world/worker.js';
 import { useSimulationBundle } from './simulation-bundle.js';
 
 /** A simulation lasts for some days of its own, and for as long as it takes in ours. */
-const LIMIT_MS = 240_000;
+const LIMIT_MS = 600_000;
 
 const bundle = useSimulationBundle();
 
