@@ -178,6 +178,7 @@ describe('a payout whose workflow somebody resets to when it still waited to be 
     const sent = await world.until(payment.id, ({ transId }) => transId !== undefined);
     await resetToBefore(payment.id, { activities: 3 });
     expect((await world.post(`/v1/payouts/${payment.id}/cancel`, {})).status).toBe(202);
+    await world.post(`/v1/payments/${payment.id}/refresh`, {});
     const found = await world.until(payment.id, ({ transId }) => transId !== undefined);
     expect(found).toMatchObject({ transId: sent.transId, final: false });
     expect(world.transactionsOf(payment.id)).toHaveLength(1);
