@@ -47,7 +47,7 @@ describe("the API's reference at /docs", () => {
       if (protocol !== 'data:') hosts.add(host);
     });
     const response = await page.goto(`${api.url}/docs`);
-    await visible(page, 'Send money to a recipient').waitFor({ timeout: 30_000 });
+    await visible(page, 'Send money to a recipient').waitFor({ timeout: 90_000 });
     return { page, complaints, hosts, response };
   }
 
