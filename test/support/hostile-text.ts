@@ -96,12 +96,14 @@ const shown = (text: string, ms: number) =>
 /** The first quarter of a text, with the end of all of it. */
 const aQuarterOf = (text: string) => text.slice(0, text.length / 4) + text.slice(-1);
 
+/** CPU time that no machine is so slow as to need for work on a text that is linear, in ms. */
+const NO_MACHINE_MS = MAX_CPU_MS * 40;
+
 /**
- * Reports whether work on a text grows faster than the text: the whole takes much more than four times its quarter, or
- * so long that no machine is that slow. A busy machine takes longer for both, so that neither is judged by its time
- * alone.
+ * Reports whether work on a text grows faster than the text: the whole takes much more than four times its quarter. A
+ * busy machine takes longer for both, so that neither is judged by its time alone.
  */
-const growsTooFast = (whole: number, quarter: number) => whole > MAX_CPU_MS * 40 || whole > quarter * MAX_GROWTH;
+const growsTooFast = (whole: number, quarter: number) => whole > quarter * MAX_GROWTH;
 
 /** The CPU time that this thread needs for a piece of work, in ms: the least of some tries. */
 async function cpuMsOf(work: () => unknown): Promise<number> {
@@ -137,6 +139,7 @@ async function slowMsOf(whole: () => unknown, quarter: () => unknown): Promise<n
   for (const pauseMs of PAUSES_MS) {
     if (pauseMs > 0) await pause(pauseMs);
     ms = await cpuMsOf(whole);
+    if (ms > NO_MACHINE_MS) return ms;
     if (ms <= MAX_CPU_MS || !growsTooFast(ms, await cpuMsOf(quarter))) return undefined;
   }
   return ms;
