@@ -1,14 +1,13 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startNow } from '../../src/engine/workflow-start.js';
 import { STATUS_CALLS_BUDGETED } from '../../src/payments/machine/polling.js';
 import { hintSignal, initiationUpdate } from '../../src/workflows/messages.js';
+import { eventually } from '../support/eventually.js';
 import { HOUR, paymentId, terms as usualTerms } from '../support/orders.js';
 import { PaymentWorld } from '../support/payment-world.js';
 import { expectReplayable } from '../support/replayable.js';
 
-const LINK_LIFETIME_MS = 20_000;
-const terms = { ...usualTerms, pollFirstMs: HOUR, pollMaxMs: HOUR, linkLifetimeMs: LINK_LIFETIME_MS };
+const terms = { ...usualTerms, pollFirstMs: HOUR, pollMaxMs: HOUR, linkLifetimeMs: 20_000 };
 
 let world: PaymentWorld;
 beforeAll(async () => {
@@ -16,11 +15,15 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
+const eventsOf = async (id: string, type: string) => (await world.historyOf(id)).filter((each) => each === type).length;
+
 /** Waits until the history has as many events of a type. */
-async function untilEvents(id: string, type: string, count: number): Promise<void> {
-  const has = async () => (await world.historyOf(id)).filter((each) => each === type).length;
-  while ((await has()) < count) await pause(100);
-}
+const untilEvents = (id: string, type: string, count: number) =>
+  eventually(
+    () => eventsOf(id, type),
+    (events) => events >= count,
+    100_000,
+  );
 
 describe('a worker that begins with a payment after a task in which nothing was to do', () => {
   it('leaves a history that replays, when an order is repeated just as a timer is over', async () => {
@@ -33,7 +36,7 @@ describe('a worker that begins with a payment after a task in which nothing was 
     // The provider may be asked this often; of two more hints comes nothing.
     for (let hints = 1; hints <= STATUS_CALLS_BUDGETED + 2; hints += 1) {
       await handle.signal(hintSignal, { transId, status: 'PENDING' });
-      await untilEvents(id, 'WORKFLOW_TASK_COMPLETED', (await world.historyOf(id)).filter(isScheduled).length);
+      await untilEvents(id, 'WORKFLOW_TASK_COMPLETED', await eventsOf(id, 'WORKFLOW_TASK_SCHEDULED'));
     }
 
     await world.stopWorker();
@@ -44,5 +47,3 @@ describe('a worker that begins with a payment after a task in which nothing was 
     await expectReplayable(world, [id]);
   });
 });
-
-const isScheduled = (type: string) => type === 'WORKFLOW_TASK_SCHEDULED';

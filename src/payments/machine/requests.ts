@@ -129,12 +129,12 @@ function onExpireRequest(
     return mayHaveBeenSent ? refuse(payment, request, NOT_KNOWN) : done(toEnded(payment, WITHDRAWN, now), request);
   }
   if (isStopping(payment)) return answerOnceEnded(payment, request);
-  const of = askedAbout(payment.phase);
+  const of = askedAbout(phase);
   if (of === undefined) return done(payment, request);
   const expiresAt = Math.min(payment.facts.expiresAt ?? now, now);
   const ending = { ...payment, facts: { ...payment.facts, expiresAt } };
   // One that is being verified has come to its end.
-  const isOver = activeInquiry(payment.phase)?.kind === 'verifying';
+  const isOver = activeInquiry(phase)?.kind === 'verifying';
   return answerLater(isOver ? askSoon(ending, now) : startClosing(ending, of, now), request, 'closing');
 }
 

@@ -119,6 +119,7 @@ export function toVerifying(
     of: outcome.status === 'FAILED' ? { ...of, status: 'FAILED' } : of,
     interimStatus: of.status,
     outcome,
+    // Of a payment from before the term, as its history has it.
     since: terms.listedAfterMs === undefined ? now : Math.max(now, listedAt),
     lookUps: 0,
     nextAt: Math.max(now, listedAt),

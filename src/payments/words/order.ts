@@ -91,7 +91,7 @@ export interface PaymentTerms {
   readonly resolveAfterMs: number;
   /**
    * Time since the last send until the provider's list shows all that was made of it, in ms: a payment in doubt isn't
-   * called FAILED before. Absent: a minute.
+   * called FAILED before. Absent, of a payment from before the term: a minute.
    */
   readonly listedAfterMs?: number | undefined;
   /** Longest wait of a payment to be sent, while the provider refuses our credentials, in ms. */
