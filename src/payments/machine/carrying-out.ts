@@ -91,7 +91,9 @@ export function carryOutMatch(
   }
   const tolerant = wrong === undefined ? payment : { ...payment, acceptedDifference: wrong };
   // The list may not have been read since the request. It is read at the end, in case the payment was accepted twice.
-  const isUnread = deciding.review.inquiry?.kind === 'searching';
+  // An old payment without an inquiry goes on as its history has it.
+  const { inquiry } = deciding.review;
+  const isUnread = inquiry === undefined ? payment.terms.listedAfterMs !== undefined : inquiry.kind === 'searching';
   const doubtful = isUnread ? markPossiblyDouble(tolerant) : tolerant;
   const others = (heard ?? []).reduce(withTransaction, withAbandoned(doubtful, transId));
   const known = toFollowing(markDecided(others), { transId }, now);

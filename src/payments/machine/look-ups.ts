@@ -38,3 +38,8 @@ export function lookUpDelay(
  * gives no figure: this is several times what its list may usually lag.
  */
 export const LISTED_AFTER_MS = 60_000;
+
+/** Returns that time for a payment in doubt, in ms: the provider may list late what it has made of a lost request. */
+export function listedAfterMs({ terms }: PaymentState): number {
+  return Math.max(LISTED_AFTER_MS, terms.listedAfterMs ?? 0);
+}

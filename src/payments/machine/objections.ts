@@ -51,6 +51,9 @@ function objectionToSending(
   if (decision.action !== 'resend') return undefined;
   const unreleased = objectionToUnreleased(payment);
   if (unreleased !== undefined) return resolutionRefused(unreleased);
+  if (inquiry?.kind === 'searching' && inquiry.ambiguity.otherwise?.failureCode === 'withdrawn') {
+    return resolutionRefused("its merchant has withdrawn the payment: it can't be sent");
+  }
   const followed = followedBy(inquiry);
   if (followed !== undefined) {
     return resolutionRefused(`the provider has accepted it as ${followed.transId}: it can't be sent again`);

@@ -122,8 +122,10 @@ function onExpireRequest(
   now: number,
 ): Change {
   const { phase } = payment;
-  if (phase.kind === 'held' || (phase.kind === 'waiting' && isUnchecked(payment, phase))) {
-    return answerOnceEnded(stop(payment, WITHDRAWN, now, mayHaveBeenSent), request);
+  if (phase.kind === 'held') return answerOnceEnded(stop(payment, WITHDRAWN, now, mayHaveBeenSent), request);
+  // Nobody could tell a moment ago whether an earlier run has sent it: one look at the list isn't enough.
+  if (phase.kind === 'waiting' && isUnchecked(payment, phase)) {
+    return answerOnceEnded(stop(payment, WITHDRAWN, now), request);
   }
   if (phase.kind === 'waiting') {
     return mayHaveBeenSent ? refuse(payment, request, NOT_KNOWN) : done(toEnded(payment, WITHDRAWN, now), request);

@@ -4,7 +4,7 @@ import { namedIn, type PaymentState } from '../words/payment-state.js';
 import type { Ambiguity, Failed, Searching } from '../words/phase.js';
 import type { Transaction } from '../words/transaction.js';
 import { cannotMoveMoney, markPossiblyDouble, withPossibleDoubles, withTransactions } from './known-transactions.js';
-import { LISTED_AFTER_MS, lookUpDelay } from './look-ups.js';
+import { listedAfterMs, lookUpDelay } from './look-ups.js';
 import {
   aboutToSend,
   askSoon,
@@ -125,15 +125,21 @@ export function endUnlessNamed(payment: PaymentState, outcome: Failed, now: numb
     : endIfAbsent(payment, outcome, reason, now);
 }
 
-/** Ends a payment for which no transaction is known, once the list has had the time to show one. */
-export function endIfAbsent(payment: PaymentState, outcome: Failed, reason: string, now: number): PaymentState {
-  const ambiguity: Ambiguity = { reason, since: now, otherwise: outcome };
-  return inPhase(markPossiblyDouble(payment), {
-    kind: 'searching',
-    ambiguity,
-    lookUps: 0,
-    nextAt: now + LISTED_AFTER_MS,
-  });
+/**
+ * Ends a payment for which no transaction is known, once the list has had the time to show one.
+ *
+ * @param waitMs that time, in ms
+ */
+export function endIfAbsent(
+  payment: PaymentState,
+  outcome: Failed,
+  reason: string,
+  now: number,
+  waitMs = listedAfterMs(payment),
+): PaymentState {
+  const listedBy = now + waitMs;
+  const ambiguity: Ambiguity = { reason, since: now, otherwise: outcome, listedBy };
+  return inPhase(markPossiblyDouble(payment), { kind: 'searching', ambiguity, lookUps: 0, nextAt: listedBy });
 }
 
 /** Looks for a link that an earlier run may have given to the merchant, under review or not. */

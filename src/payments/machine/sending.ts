@@ -4,7 +4,7 @@ import { namedIn, type PaymentState } from '../words/payment-state.js';
 import type { Sending, TransactionMention, Waiting } from '../words/phase.js';
 import { onHintBeforeRelease } from './held.js';
 import { withPossibleDoubles } from './known-transactions.js';
-import { whyAmbiguous } from './look-ups.js';
+import { LISTED_AFTER_MS, whyAmbiguous } from './look-ups.js';
 import { ownAmong } from './matching.js';
 import { NOT_UNDER_REVIEW, type Refusal, resolutionRefused } from './replies.js';
 import { endIfAbsent, endUnlessNamed } from './searching.js';
@@ -79,8 +79,12 @@ function onRejected(payment: PaymentState, { ambiguity, unsent }: Sending, messa
   const outcome = { status: 'FAILED', failureCode: 'rejected_by_provider', reason: message } as const;
   const isFirst = ambiguity === undefined && unsent === undefined;
   if (isFirst || payment.order.kind === 'link') return endUnlessNamed(payment, outcome, now);
-  if (ambiguity === undefined)
-    return endIfAbsent(payment, outcome, `${unsent?.reason}; sent again, and rejected: ${message}`, now);
+  if (ambiguity === undefined) {
+    const again = `${unsent?.reason}; sent again, and rejected: ${message}`;
+    // Where the provider took none of the tries before, nobody waits any longer than that is looked up.
+    const isUntaken = unsent?.wasTried && !unsent.wasThrottled;
+    return endIfAbsent(payment, outcome, again, now, isUntaken ? LISTED_AFTER_MS : undefined);
+  }
   const reason = `${ambiguity.reason}; sent once more, and rejected: ${message}`;
   return searchUnderReview(payment, { ...ambiguity, reason }, whyAmbiguous(reason), now);
 }

@@ -184,6 +184,7 @@ const ambiguity = object({
   isReset: yes,
   since: number(),
   otherwise: optional(object(failed)),
+  listedBy: optional(number()),
   unsent: optional(unsent),
 });
 

@@ -24,7 +24,7 @@ import {
   withShown,
   withTransaction,
 } from './known-transactions.js';
-import { LISTED_AFTER_MS, lookUpDelay } from './look-ups.js';
+import { listedAfterMs, lookUpDelay } from './look-ups.js';
 import { bringForward, startPolling } from './polling.js';
 
 /** Puts the payment in another phase. */
@@ -113,14 +113,16 @@ export function toVerifying(
 ): PaymentState {
   if (inquiryOf(payment.phase)?.kind === 'verifying') return payment;
   const { terms, sends, createdAt } = payment;
-  const listedAt = (sends.lastAt ?? createdAt) + Math.max(LISTED_AFTER_MS, terms.listedAfterMs ?? 0);
+  const isOld = terms.listedAfterMs === undefined;
+  // What this run hasn't sent, another has: when, nobody knows. An old payment goes on as its history has it.
+  const sentAt = sends.lastAt ?? (isOld ? createdAt : of.since);
+  const listedAt = sentAt + listedAfterMs(payment);
   return withInquiry(payment, {
     kind: 'verifying',
     of: outcome.status === 'FAILED' ? { ...of, status: 'FAILED' } : of,
     interimStatus: of.status,
     outcome,
-    // Of a payment from before the term, as its history has it.
-    since: terms.listedAfterMs === undefined ? now : Math.max(now, listedAt),
+    since: isOld ? now : Math.max(now, listedAt),
     lookUps: 0,
     nextAt: Math.max(now, listedAt),
   });

@@ -84,7 +84,7 @@ export function judge(payment: PaymentState, { ambiguity }: Searching, answer: L
         (otherwise && ({ kind: 'end', outcome: otherwise } as const)) ??
         (unsent && ({ kind: 'wait', unsent } as const));
       if (next && isNothing) {
-        const listedBy = ambiguity.since + LISTED_AFTER_MS;
+        const listedBy = ambiguity.listedBy ?? ambiguity.since + LISTED_AFTER_MS;
         return now >= listedBy ? next : { kind: 'lookAgain', by: listedBy };
       }
       if (!isGraceOver) return { kind: 'lookAgain' };

@@ -26,6 +26,8 @@ export interface Ambiguity {
   readonly since: number;
   /** The payment's outcome, once its list shows no transaction and no hint names one. */
   readonly otherwise?: Failed | undefined;
+  /** Time from which the list is believed to show no transaction; a minute after the beginning when absent. */
+  readonly listedBy?: number | undefined;
   /** The attempts to be continued once the transaction that a hint named has come to nothing. */
   readonly unsent?: Unsent | undefined;
 }

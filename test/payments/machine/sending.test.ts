@@ -308,6 +308,25 @@ describe('withdrawing a payment that waits', () => {
     expect(opened(payoutOrder).sent(UNCHECKED).request('expire').listed(own).phase('following').transId).toBe('T1');
   });
 
+  it('looks that up for as long as the list may lag, whatever one look has shown', () => {
+    const payment = opened(payoutOrder, { listedAfterMs: HOUR }).sent(UNCHECKED).cancel(false);
+    expect(payment.wants).toEqual(expect.objectContaining({ kind: 'wait', until: START + HOUR }));
+    payment
+      .later(6 * MINUTE)
+      .hint('T1')
+      .listed(own);
+    expect(payment.phase('following').transId).toBe('T1');
+    expect(payment.notified).toEqual([]);
+  });
+
+  it('keeps an operator from sending it, when the list can’t be read', () => {
+    const payment = opened(payoutOrder).sent(UNCHECKED).cancel(true);
+    while (payment.status !== 'REVIEW') payment.listing(SILENT);
+    payment.after(DAY).resend({ force: true });
+    expect(payment.reply).toMatchObject({ kind: 'refused', words: expect.stringContaining('has withdrawn') });
+    expect(payment.fail().listed().status).toBe('FAILED');
+  });
+
   it('is refused when a run that was reset may have sent it', () => {
     const { payment, now } = opened(payoutOrder).sent(NOT_SENT);
     const event = { kind: 'expire', request: 1, mayHaveBeenSent: true } as const;
@@ -405,6 +424,17 @@ describe('a request that the provider throttled', () => {
     });
     expect(payment.notified).toEqual(['payment.failed']);
     expect(payment.phase('ended').checks).toHaveLength(3);
+  });
+
+  it.each([
+    ['an hour where the first may have been taken', THROTTLED_SEND, HOUR],
+    ['a minute where it surely was not', NOT_SENT, MINUTE],
+  ])('is read for that until the list should show the first: %s', (_, first, listedAfter) => {
+    const payment = opened(payoutOrder, { listedAfterMs: HOUR }).sent(first);
+    if (first.kind === 'throttled') payment.listed();
+    payment.sent(REJECTED);
+    expect(payment.wants).toEqual(expect.objectContaining({ kind: 'wait', until: payment.now + listedAfter }));
+    expect(payment.listed().phase('ended')).toMatchObject({ failureCode: 'rejected_by_provider' });
   });
 
   it('is followed when the list shows what the next try is rejected for', () => {

@@ -12,7 +12,7 @@ import {
   transactionOf,
   transId,
 } from '../../support/orders.js';
-import { ambiguous, opened, type Scenario, SILENT, throttled } from '../../support/scenario.js';
+import { ambiguous, opened, type Scenario, SILENT, throttled, UNCHECKED } from '../../support/scenario.js';
 
 describe.each([directOrder, payoutOrder])('a payment that was found in the list, and has failed ($kind)', (order) => {
   const first = transactionOf(order);
@@ -54,6 +54,16 @@ describe.each([directOrder, payoutOrder])('a payment that was found in the list,
     expect(payment.listing(SILENT).status).toBe('PENDING');
     expect(payment.listed(failed, first).phase('review').why).toContain('T1');
     expect(payment.notified).toEqual(['payment.review']);
+  });
+
+  it('counts that time from when it was found, where this run has not sent it', () => {
+    const payment = opened(order, { listedAfterMs: HOUR })
+      .later(3 * HOUR)
+      .sent(UNCHECKED)
+      .cancel(true);
+    payment.listed({ ...second, status: 'PENDING' }).found('FAILED');
+    expect(payment.wants).toEqual(expect.objectContaining({ kind: 'wait', until: payment.now + HOUR }));
+    expect(payment.listed(failed, first).phase('review').why).toContain('T1');
   });
 
   it('is put before a person when the list shows that it isn’t what was ordered', () => {
@@ -320,4 +330,14 @@ describe('a link that was found in the list, and has expired', () => {
     expect(payment.phase('review').why).toContain('T2 (CREATED)');
     expect(payment.notified).toEqual(['payment.review']);
   });
+});
+
+it('a payout that was held is not FAILED when a person matches a transaction that a hint named, and the list may lag', () => {
+  const dated = { ...payoutOrder, sendAt: START + 3 * DAY };
+  const failed = transactionOf(dated, { transId: transId('T2'), status: 'FAILED' });
+  const payment = opened(dated, { listedAfterMs: HOUR }).hint('T2', 'FAILED').match('T2').found('FAILED');
+  expect(payment.wants).toEqual(expect.objectContaining({ kind: 'wait', until: START + HOUR }));
+  const other = transactionOf(dated, { status: 'SUCCESSFUL' });
+  expect(payment.listed(failed, other).phase('review').why).toContain('T1');
+  expect(payment.notified).toEqual(['payment.held', 'payment.review', 'payment.review']);
 });
