@@ -1,4 +1,9 @@
-import { type Client, WorkflowIdConflictPolicy, WorkflowNotFoundError } from '@temporalio/client';
+import {
+  type Client,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowIdConflictPolicy,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
 import { RESTORE_WORKFLOW, type RestoreInput } from '../workflows/messages.js';
 
 /**
@@ -17,15 +22,23 @@ export async function latestRestore(
   const kept = await keptRestore(client);
   const latest = laterOf(kept?.at, restoredAt);
   if (latest === undefined || (latest === kept?.at && kept.isRunning)) return latest;
-  await client.workflow.start(RESTORE_WORKFLOW.type, {
-    workflowId: RESTORE_WORKFLOW.id,
-    taskQueue,
-    args: [{ v: 1, restoredAt: latest } satisfies RestoreInput],
-    memo: { restoredAt: latest },
-    workflowIdConflictPolicy: WorkflowIdConflictPolicy.TERMINATE_EXISTING,
-    staticSummary: 'Temporal was restored from a backup: payouts held then take a person',
-  });
-  return latest;
+  // Of two workers that start at once, the second reads what the first has kept: no run is replaced that wasn't read.
+  try {
+    if (kept?.isRunning) await client.workflow.getHandle(RESTORE_WORKFLOW.id, kept.runId).terminate();
+    await client.workflow.start(RESTORE_WORKFLOW.type, {
+      workflowId: RESTORE_WORKFLOW.id,
+      taskQueue,
+      args: [{ v: 1, restoredAt: latest } satisfies RestoreInput],
+      memo: { restoredAt: latest },
+      workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
+      staticSummary: 'Temporal was restored from a backup: payouts held then take a person',
+    });
+    return latest;
+  } catch (error) {
+    const isOvertaken = error instanceof WorkflowNotFoundError || error instanceof WorkflowExecutionAlreadyStartedError;
+    if (!isOvertaken) throw error;
+    return latestRestore(client, taskQueue, restoredAt);
+  }
 }
 
 /**
@@ -42,14 +55,15 @@ interface KeptRestore {
   readonly at: number;
   /** Temporal forgets it some time after somebody has stopped its workflow. */
   readonly isRunning: boolean;
+  readonly runId: string;
 }
 
 async function keptRestore(client: Client): Promise<KeptRestore | undefined> {
   try {
-    const { memo, startTime, status } = await client.workflow.getHandle(RESTORE_WORKFLOW.id).describe();
+    const { memo, startTime, status, runId } = await client.workflow.getHandle(RESTORE_WORKFLOW.id).describe();
     // Its start comes after the restore.
     const at = typeof memo?.restoredAt === 'number' ? memo.restoredAt : startTime.getTime();
-    return { at, isRunning: status.name === 'RUNNING' };
+    return { at, isRunning: status.name === 'RUNNING', runId };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;

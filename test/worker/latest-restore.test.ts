@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { Client } from '@temporalio/client';
 import { latestRestore } from '../../src/worker/latest-restore.js';
 import { RESTORE_WORKFLOW } from '../../src/workflows/messages.js';
-import { DAY, HOUR } from '../support/orders.js';
+import { DAY, HOUR, MINUTE } from '../support/orders.js';
 import { PaymentWorld } from '../support/payment-world.js';
 
 const YESTERDAY = Date.now() - DAY;
@@ -45,6 +45,12 @@ describe('the time of the latest restore', () => {
     it('is kept once more when somebody has stopped its workflow', async () => {
       await kept().terminate();
       expect(await told()).toBe(YESTERDAY);
+    });
+
+    it('is the later one, of workers that start at once', async () => {
+      const each = [3, 0, 2, 1].map((minutes) => told(YESTERDAY + minutes * MINUTE));
+      await Promise.all(each);
+      expect(await told()).toBe(YESTERDAY + 3 * MINUTE);
     });
 
     it('gives way to a later one, and a mistaken one to come to any', async () => {
