@@ -237,8 +237,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'a held payout that its merchant has withdrawn is not sent',
-    find: "if (phase.kind === 'held' || (phase.kind === 'waiting' && isUnchecked(payment, phase))) {",
-    replace: "if (phase.kind === 'waiting' && isUnchecked(payment, phase)) {",
+    find: "if (phase.kind === 'held') return answerOnceEnded(stop(payment, WITHDRAWN, now, mayHaveBeenSent), request);",
+    replace: '',
     setting: toApprove,
     breaks: 'held',
     story: [/somebody asks: expire/, /approves the payout.*it is to be sent/],
@@ -677,7 +677,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     rule: 'a list that is read at once does not show that there is no other transaction',
     find: 'nextAt: Math.max(now, listedAt)',
-    replace: 'nextAt: Math.max(now, listedAt - LISTED_AFTER_MS)',
+    replace: 'nextAt: now',
     setting: takenTwice,
     breaks: 'failedTruth',
     story: [/the first of which the list shows late/, /status of T2: FAILED$/m, /list: T2: FAILED, final/],
@@ -1181,8 +1181,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     rule: 'what an operator has matched without the list is compared with it at the end',
-    find: "  const isUnread = deciding.review.inquiry?.kind === 'searching';",
-    replace: '  const isUnread = false;',
+    find: 'const doubtful = isUnread ? markPossiblyDouble(tolerant) : tolerant;',
+    replace: 'const doubtful = tolerant;',
     setting: operators,
     breaks: 'secondSeen',
     story: [/no answer from now on/, /match T[12]/, /nobody has seen|final/],
