@@ -64,6 +64,8 @@ export interface PostMove {
   readonly taken: 0 | 1 | 2;
   /** The list shows them late, the first of two alone, or none before the request is made again. */
   readonly isLate: boolean | 'first' | 'unseen';
+  /** The list shows the first of two when `listedAfterMs` is over (A3). */
+  readonly isApart?: true | undefined;
   readonly isWrong: boolean;
   /** Events that come in while the request is on its way. */
   readonly during?: DecideMove | { readonly kind: 'request'; readonly request: 'expire' } | undefined;

@@ -61,6 +61,13 @@ export function postMoves(situation: Situation, setting: Setting): Move[] {
     { ...plain, outcome: 'ambiguous', taken: 2, isLate: true },
     { ...plain, outcome: 'ambiguous', taken: 2, isLate: 'first' },
   );
+  if (setting.terms.listedAfterMs !== undefined) {
+    add(
+      'takenTwice',
+      { ...plain, outcome: 'ambiguous', taken: 2, isApart: true },
+      { ...plain, outcome: 'ambiguous', taken: 2, isLate: true, isApart: true },
+    );
+  }
   add(
     'throttledPost',
     { ...plain, outcome: 'throttled' },

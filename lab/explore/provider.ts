@@ -233,7 +233,8 @@ function withMade(before: Situation, { listLagMs, terms }: Setting, move: PostMo
     // What is in flight may arrive as late as its time limit.
     const inFlightMs = move.outcome === 'reset' ? terms.providerTimeoutMs : 0;
     const lagMs = isLate === 'unseen' ? LISTED_AFTER_MS + listLagMs / 2 : listLagMs + inFlightMs;
-    const listedFrom = isCopyLate ? now + lagMs : now;
+    const isApart = move.isApart === true && copy === 0;
+    const listedFrom = now + (isApart ? (terms.listedAfterMs ?? LISTED_AFTER_MS) : isCopyLate ? lagMs : 0);
     made = withNew(made, now, { listedFrom, isWrong, isLater: false });
   }
   return { ...made, requests: provider.requests + (mayHaveLeft(before, move) ? 1 : 0) };

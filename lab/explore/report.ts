@@ -205,9 +205,10 @@ function describePost(move: PostMove, { provider, todo }: Situation): string {
   const first = provider.transactions.length + 1;
   const ids = Array.from({ length: move.taken }, (_, index) => `T${first + index}`).join(' and ');
   const lagging = move.isLate === 'first' ? 'the first of which' : 'which';
+  const apart = move.isApart ? ', the first of which the list shows last' : '';
   const lag = move.isLate ? `, ${lagging} the list shows late` : '';
   const amount = move.isWrong ? ' of a wrong amount' : '';
-  const taken = move.taken === 0 ? 'was not taken' : `was taken as ${ids}${amount}${lag}`;
+  const taken = move.taken === 0 ? 'was not taken' : `was taken as ${ids}${amount}${lag}${apart}`;
   const cause = todo.kind === 'send' ? ` (${todo.cause})` : '';
   const meanwhile =
     move.during === undefined

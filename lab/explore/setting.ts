@@ -148,6 +148,12 @@ export const QUICK_TERMS: PaymentTerms = {
   resolveAfterMs: HOUR_MS,
 };
 
+/** The terms of production, where nobody decides before the list shows all that was made of a request, either. */
+export const LISTED_LATE: Pick<PaymentTerms, 'listedAfterMs' | 'resolveAfterMs'> = {
+  listedAfterMs: HOUR_MS,
+  resolveAfterMs: HOUR_MS,
+};
+
 const ALLOWANCE: Allowance = {
   troubles: 2,
   notifications: 1,

@@ -7,6 +7,7 @@ import {
   FOREIGN_KINDS,
   type Foreign,
   type HeldOrder,
+  LISTED_LATE,
   QUICK_TERMS,
   RETRY_AFTER_MS,
   type RequestKind,
@@ -28,6 +29,8 @@ interface Theme {
   readonly decisions?: readonly DecisionKind[];
   readonly foreign?: readonly Foreign[];
   readonly isQuick?: boolean;
+  /** The list may show one of two transactions of a doubled request an hour after it (A3). */
+  readonly isListedLate?: true;
   /** The workflow is reset to any moment. */
   readonly isMarked?: true;
   readonly refusesUnknown?: true;
@@ -48,6 +51,20 @@ const THEMES: readonly Theme[] = [
     allowance: { troubles: 2, notifications: 1, decisions: 1 },
     troubles: ['ambiguous', 'takenTwice', 'flappingList', 'fieldsLeftOut'],
     decisions: ['resend', 'fail', 'match', 'insist'],
+  },
+  {
+    name: 'a doubled request that is listed late',
+    allowance: { troubles: 2, decisions: 1 },
+    troubles: ['takenTwice', 'silence', 'flappingList'],
+    decisions: ['fail', 'match', 'insist'],
+    isListedLate: true,
+  },
+  {
+    name: 'a reset after a doubled request that is listed late',
+    allowance: { troubles: 1, resets: 1, notifications: 1 },
+    troubles: ['takenTwice'],
+    isMarked: true,
+    isListedLate: true,
   },
   {
     name: 'two decisions',
@@ -234,6 +251,7 @@ function settingOfTheme(theme: Theme, kind: OrderKind, ambiguousPolicy: 'review'
     decisions,
     foreign = [],
     isQuick,
+    isListedLate,
     held,
     takesTwoPeople,
     isMarked,
@@ -249,6 +267,7 @@ function settingOfTheme(theme: Theme, kind: OrderKind, ambiguousPolicy: 'review'
     held,
     terms: {
       ...(isQuick ? QUICK_TERMS : SHORT_TERMS),
+      ...(isListedLate && LISTED_LATE),
       ...(takesTwoPeople && TWO_PEOPLE),
       ambiguousPolicy,
     },

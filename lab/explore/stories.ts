@@ -7,7 +7,7 @@ import { Model } from './model.js';
 import type { Move } from './move.js';
 import { movesFrom } from './moves.js';
 import { pick, randomOf } from './random.js';
-import { type HeldOrder, orderIn, type Setting, START, settingOf, TWO_PEOPLE } from './setting.js';
+import { type HeldOrder, LISTED_LATE, orderIn, type Setting, START, settingOf, TWO_PEOPLE } from './setting.js';
 import type { Machine, Situation } from './situation.js';
 
 /** A random story: the events of one payment, in order, and the machine's step at each. */
@@ -65,6 +65,7 @@ function storySetting(random: () => number, { kind, ambiguousPolicy }: StoryOpti
     terms: {
       ambiguousPolicy: ambiguousPolicy ?? (random() < 0.5 ? 'review' : 'resend'),
       ...(random() < 0.5 && TWO_PEOPLE),
+      ...(random() < 0.5 && LISTED_LATE),
     },
     held: pick(HELD_ORDERS, random),
     namesAlone: true,

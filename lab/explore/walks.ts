@@ -8,7 +8,7 @@ import type { Move } from './move.js';
 import { movesFrom } from './moves.js';
 import { pick, randomOf } from './random.js';
 import { describeStory } from './report.js';
-import { type Allowance, QUICK_TERMS, type Setting, settingOf, TWO_PEOPLE } from './setting.js';
+import { type Allowance, LISTED_LATE, QUICK_TERMS, type Setting, settingOf, TWO_PEOPLE } from './setting.js';
 import type { Machine, Situation } from './situation.js';
 
 /*
@@ -102,6 +102,7 @@ export function walkSetting(seed: number): Setting {
     kind,
     terms: {
       ...(random() < 0.3 && QUICK_TERMS),
+      ...(random() < 0.5 && LISTED_LATE),
       ...(random() < 0.3 && TWO_PEOPLE),
       ambiguousPolicy: random() < 0.5 ? 'review' : 'resend',
     },

@@ -1,5 +1,5 @@
 import type { Invariant } from '../../../lab/explore/invariants.js';
-import { calmSettingOf, QUICK_TERMS, type Setting, TWO_PEOPLE } from '../../../lab/explore/setting.js';
+import { calmSettingOf, LISTED_LATE, QUICK_TERMS, type Setting, TWO_PEOPLE } from '../../../lab/explore/setting.js';
 import type { Change } from './mutant.js';
 
 /** A rule that is switched off, a small world in which that is seen, and the story that shows it. */
@@ -39,6 +39,7 @@ const takenTwice = world({
   troubles: new Set(['takenTwice']),
   allowance: { troubles: 1 },
 });
+const takenTwiceListedLate = { ...takenTwice, terms: { ...takenTwice.terms, ...LISTED_LATE } } as const;
 const operators = world({
   kind: 'payout',
   troubles: new Set(['ambiguous', 'takenTwice', 'silence', 'flappingList']),
@@ -681,6 +682,14 @@ export const MUTANTS: readonly Mutant[] = [
     setting: takenTwice,
     breaks: 'failedTruth',
     story: [/the first of which the list shows late/, /status of T2: FAILED$/m, /list: T2: FAILED, final/],
+  },
+  {
+    rule: 'a list that is read before the payment’s terms have it does not show that there is no other transaction',
+    find: 'Math.max(LISTED_AFTER_MS, terms.listedAfterMs ?? 0)',
+    replace: 'LISTED_AFTER_MS',
+    setting: takenTwiceListedLate,
+    breaks: 'failedTruth',
+    story: [/the first of which the list shows last/, /status of T2: FAILED$/m, /\+1 min list: T2: FAILED, final/],
   },
   {
     rule: 'an end that the list can not confirm is a review',
