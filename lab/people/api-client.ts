@@ -17,7 +17,9 @@ const paymentSchema = z.object({
   failureCode: z.enum(FAILURE_CODES).optional(),
   expiresAt: z.iso.datetime().optional(),
   review: z.object({ number: z.int(), decideFrom: z.iso.datetime() }).optional(),
-  held: z.object({ for: z.array(z.enum(HELD_FOR)), until: z.iso.datetime(), digest: z.string() }).optional(),
+  held: z
+    .object({ for: z.array(z.enum(HELD_FOR)), since: z.iso.datetime(), until: z.iso.datetime(), digest: z.string() })
+    .optional(),
 });
 /** A payment, as far as people read it. */
 export type SeenPayment = z.infer<typeof paymentSchema>;

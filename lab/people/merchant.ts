@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../../src/payments/words/time.js';
 import type { ApiAnswer, SeenPayment } from './api-client.js';
 import { bringToDeciders } from './approvers.js';
 import type { PeopleContext } from './context.js';
@@ -177,7 +178,8 @@ function seeHeld(
   if (record.planned.hold === undefined) record.wrongAnswers.push(`it is held for ${held.for.join(' and ')}`);
   record.heldAt = Math.max(record.heldAt ?? askedAt, askedAt);
   // Until its workflow has begun, the API goes by its own clock, which simulated time leaves behind.
-  if (until > askedAt) record.heldUntil = until;
+  const isBehind = Date.now() < context.now() - MINUTE_MS && Date.parse(held.since) <= Date.now();
+  if (!isBehind) record.heldUntil = until;
   record.digest = held.digest;
   if (isFirst) bringToDeciders(record, held, context);
 }

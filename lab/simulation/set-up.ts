@@ -195,7 +195,8 @@ function planWhatHappens(
   const { timeline, seed } = context;
   const webUi = new WebUi(context, world.temporal, false);
   for (const record of records) {
-    const { arrivesAt, isSilent, id, meddledAfter, recheckedAfter } = record.planned;
+    const { planned } = record;
+    const { arrivesAt, isSilent, id, meddledAfter, recheckedAfter } = planned;
     const arrival = start + arrivesAt;
     const tick = start + Math.ceil(arrivesAt / TICK_MS) * TICK_MS;
     timeline.at(arrival, async () => {
@@ -207,7 +208,7 @@ function planWhatHappens(
     }
     if (recheckedAfter !== undefined) timeline.at(arrival + recheckedAfter, () => operators.recheck(record));
     gateway.plan(record, tick);
-    webUi.plan(record, tick, planPresses(seed, id));
+    webUi.plan(record, tick, planPresses(seed, planned));
   }
 }
 

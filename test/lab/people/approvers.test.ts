@@ -36,7 +36,11 @@ describe('the people who decide on held payouts', () => {
     servers.push(api);
     await api.listen();
     const context = contextOf(stackAt({ apiUrl: api.url }), [record]);
-    bringToDeciders(record, { for: ['approval'], until: new Date(record.heldUntil).toISOString(), digest }, context);
+    bringToDeciders(
+      record,
+      { for: ['approval'], since: new Date().toISOString(), until: new Date(record.heldUntil).toISOString(), digest },
+      context,
+    );
     await context.timeline.idle();
     context.api.close();
     return { seen, verdicts: record.verdicts, wrong: record.wrongAnswers.length };
