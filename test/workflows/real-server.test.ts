@@ -2,8 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { temporal } from '@temporalio/proto';
 import type { Payment } from '../../src/payments/words/payment.js';
+import { hintSignal } from '../../src/workflows/messages.js';
 import { eventually } from '../support/eventually.js';
-import { MINUTE } from '../support/orders.js';
+import { MINUTE, transId } from '../support/orders.js';
 import { PaymentWorld } from '../support/payment-world.js';
 
 let world: PaymentWorld;
@@ -50,6 +51,24 @@ describe("a link collection's history on a real server", () => {
     const events = await world.ended(payment.id, 'link-waited-for');
     expect(events.filter((event) => event === 'WORKFLOW_EXECUTION_UPDATE_ACCEPTED')).toHaveLength(1);
   });
+
+  // The time-skipping server refuses to continue a workflow as new that somebody has canceled.
+  it('is carried on in a new run when it is long, although somebody has pressed Cancel', async () => {
+    const payment = await world.begin('collections', { method: 'link', amount: 5_000 });
+    const handle = world.client.workflow.getHandle(payment.id);
+    const { runId: firstRun } = await handle.describe();
+    await handle.cancel();
+    const hint = { transId: transId(String(payment.transId)), status: 'PENDING' } as const;
+    for (let batch = 0; batch < 40; batch++) {
+      await Promise.all(Array.from({ length: 40 }, () => handle.signal(hintSignal, hint)));
+    }
+    await eventually(
+      () => handle.describe(),
+      ({ runId, status }) => runId !== firstRun && status.name === 'RUNNING',
+      60_000,
+    );
+    expect((await world.get(`/v1/payments/${payment.id}`)).body.final).toBe(false);
+  }, 180_000);
 });
 
 type Events = temporal.api.history.v1.IHistoryEvent[];
