@@ -1,5 +1,5 @@
 import { randomToken } from '../http/browser.js';
-import { type Html, html } from '../http/html.js';
+import { type Content, type Html, html } from '../http/html.js';
 import { type Answer, ApiAway, type Payment } from './api-client.js';
 import { payoutBalance } from './float.js';
 import { boxes, csrfField, factList, incompleteBox, noticeBox } from './page.js';
@@ -8,8 +8,9 @@ import { type PageReply, type Part, ProblemError, partOf, requireValue, shown, t
 import { addressOf, amount, counted, duration, nameOf, readAmount, sentence, time } from './words.js';
 
 /*
- * The page of those who approve payouts: their own merchant's, with what each is and who has ordered it. An approval
- * repeats the amount, and carries the digest of what the page has shown.
+ * The page of those who approve payouts: their own merchant's that are held, for an approval or for their date, with
+ * what each is and who has ordered it. An approval repeats the amount, and carries the digest of what the page has
+ * shown.
  */
 
 export const APPROVALS_PATH = '/desk/approvals';
@@ -17,44 +18,66 @@ export const APPROVALS_PATH = '/desk/approvals';
 /** Payouts on one page. Each is read by itself. */
 const PAGE_SIZE = 20;
 
+/** The lists of payouts, by what they wait for. Those that wait for both are in both. */
+const LISTS = {
+  approval: { name: 'To approve', title: 'Payouts to approve', why: 'for an approval' },
+  date: { name: 'With a date', title: 'Payouts with a date', why: 'for a date' },
+} as const;
+
+type List = keyof typeof LISTS;
+
+const readList = (text: string): List => (text === 'date' ? 'date' : 'approval');
+
+/** The address of a list of payouts that wait. */
+export const listAddress = (list: List, cursor = '') =>
+  addressOf(APPROVALS_PATH, { held: list === 'date' ? list : undefined, cursor });
+
 /** The balance of the payout service, in XAF, and when the provider has told it. */
 type Balance = Part<{ readonly balance: number; readonly asOf: string }>;
 
-/** GET /desk/approvals: the merchant's payouts that wait for an approval. */
+/** GET /desk/approvals: the merchant's payouts that are held. `held=date`: those that wait for their date. */
 export async function approvalsPage(visit: Visit): Promise<PageReply> {
   const { session, api } = visit;
-  const cursor = visit.query('cursor');
+  const [waitsFor, cursor] = [readList(visit.query('held')), visit.query('cursor')];
+  const { title, why } = LISTS[waitsFor];
   // An operator's list has every merchant's.
   const merchant = session.scopes.includes('review') ? session.owner : '';
   const [list, balance] = await Promise.all([
-    api.list({ held: 'approval', merchant, limit: PAGE_SIZE, cursor }),
+    api.list({ held: waitsFor, merchant, limit: PAGE_SIZE, cursor }),
     payoutBalance(api),
   ]);
   const { data, unreadable, nextCursor } = requireValue(list);
   const read = await Promise.all(data.map(({ id }) => partOf(api.payment(id))));
-  const waiting = read.flatMap((part) => (part.kind === 'ok' && waits(part.value) ? [part.value] : []));
+  const waiting = read.flatMap((part) => (part.kind === 'ok' && isHeld(part.value, waitsFor) ? [part.value] : []));
   const unread = [
     ...unreadable.map(({ id }) => id),
     ...data.flatMap(({ id }, at) => (read[at]?.kind === 'ok' ? [] : [id])),
   ];
   const main = html`
-<div class="title"><h1>Payouts to approve</h1>
-<p>${session.owner}: ${counted(waiting.length, 'payout waits', 'payouts wait')} for an approval${(cursor !== '' || nextCursor !== undefined) && ' on this page'}. What was just ordered may take a moment to appear.</p></div>
+<div class="title"><h1>${title}</h1>
+${choice(waitsFor)}
+<p>${session.owner}: ${counted(waiting.length, 'payout waits', 'payouts wait')} ${why}${(cursor !== '' || nextCursor !== undefined) && ' on this page'}. What was just ordered may take a moment to appear.</p></div>
 ${noticeBox(takeNotice(session, APPROVALS_PATH))}
 ${unread.length > 0 && incompleteBox(`These could not be read, and may wait, too: ${unread.join(', ')}. Load the page again.`)}
 ${waiting.length > 0 && accountBox(balance, waiting)}
 ${boxes(
-  waiting.map((payout) => payoutBox(session, payout, balance)),
-  unread.length === 0 ? 'Nothing waits for an approval.' : 'Nothing else is known to wait for an approval.',
+  waiting.map((payout) => payoutBox(session, payout, waitsFor, balance)),
+  unread.length === 0 ? `No payouts wait ${why}.` : `No others are known to wait ${why}.`,
 )}
-${pages(cursor, nextCursor)}`;
-  return { title: 'Payouts to approve', place: 'approvals', main };
+${pages(waitsFor, cursor, nextCursor)}`;
+  return { title, place: 'approvals', main };
 }
 
 type Waiting = Payment & { readonly held: NonNullable<Payment['held']> };
 
-function waits(payment: Payment): payment is Waiting {
-  return payment.held?.for.includes('approval') === true;
+function isHeld(payment: Payment, waitsFor: List): payment is Waiting {
+  return payment.held?.for.includes(waitsFor) === true;
+}
+
+function choice(shown: List): Html {
+  const link = (list: List) =>
+    html`<li><a href="${listAddress(list)}"${list === shown && html` aria-current="page"`}>${LISTS[list].name}</a></li>`;
+  return html`<nav aria-label="Payouts that wait"><ul>${link('approval')}${link('date')}</ul></nav>`;
 }
 
 function accountBox(balance: Balance, waiting: readonly Payment[]): Html {
@@ -67,10 +90,8 @@ ${waiting.length > 1 && html`Together, the payouts on this page are of ${amount(
 )}</section>`;
 }
 
-function payoutBox(session: Session, payout: Waiting, balance: Balance): Html {
+function payoutBox(session: Session, payout: Waiting, list: List, balance: Balance): Html {
   const { id, held, orderedBy } = payout;
-  const isOwn = orderedBy === session.person;
-  const left = Date.parse(held.until) - Date.now();
   return html`<h2 id="${id}">${nameOf(payout)}</h2>
 ${factList([
   ['Recipient', recipientOf(payout)],
@@ -80,14 +101,35 @@ ${factList([
   ['Customer (userId)', payout.userId],
   ['Ordered by', html`${orderedBy ?? 'nobody who is known'}, ${time(payout.createdAt)}`],
   ['To be sent', held.sendAt === undefined ? 'as soon as it is approved' : html`on its date, ${time(held.sendAt)}`],
-  ['To be approved', html`by ${time(held.until)}, in ${duration(Math.max(0, left))}; it fails otherwise, unsent`],
+  needsApproval(payout) ? ['To be approved', approvalTime(held)] : ['Approved', approvers(held)],
   ['The account', sufficiency(payout, balance)],
   ['Payment', html`<code>${id}</code>`],
 ])}
-${isOwn && html`<p><strong>You have ordered it: another person has to approve it.</strong> Until then, your system can cancel it.</p>`}
-${orderedBy === undefined && html`<p><strong>It isn't known who has ordered it, so nobody can approve it.</strong></p>`}
-${!isOwn && orderedBy !== undefined && approvalForm(session, payout)}
-${!isOwn && rejectionForm(session, payout)}`;
+${needsApproval(payout) && approval(session, payout, list)}
+${rejectionForm(session, payout, list)}`;
+}
+
+function needsApproval({ held }: Waiting): boolean {
+  return held.for.includes('approval');
+}
+
+function approvalTime({ until }: Waiting['held']): Html {
+  const left = Date.parse(until) - Date.now();
+  return html`by ${time(until)}, in ${duration(Math.max(0, left))}; it fails otherwise, unsent`;
+}
+
+function approvers({ approvals }: Waiting['held']): Content {
+  return approvals.length === 0 ? 'it needs no approval' : approvals.map(({ by, at }) => html`by ${by}, ${time(at)}`);
+}
+
+function approval(session: Session, payout: Waiting, list: List): Html {
+  const { orderedBy } = payout;
+  if (orderedBy === undefined) {
+    return html`<p><strong>It isn't known who has ordered it, so nobody can approve it.</strong></p>`;
+  }
+  return orderedBy === session.person
+    ? html`<p><strong>You have ordered it: another person has to approve it.</strong></p>`
+    : approvalForm(session, payout, list);
 }
 
 /** The recipient as far as the API names one. */
@@ -104,13 +146,13 @@ function sufficiency(payout: Waiting, balance: Balance): Html | undefined {
     : html`<span class="differs">holds ${amount(sum)}, which is less than it</span>`;
 }
 
-/** The fields that show that a form is ours, and which of several loads of the page it is from. */
-function formFields({ csrf }: Session): Html {
-  return html`${csrfField(csrf)}<input type="hidden" name="form" value="${randomToken()}">`;
+/** The fields that show that a form is ours, which of several loads of the page it is from, and where it leads back. */
+function formFields({ csrf }: Session, list: List): Html {
+  return html`${csrfField(csrf)}<input type="hidden" name="form" value="${randomToken()}"><input type="hidden" name="held" value="${list}">`;
 }
 
-function approvalForm(session: Session, { id, held }: Waiting): Html {
-  return html`<form method="post" action="${APPROVALS_PATH}/${id}/approve">${formFields(session)}
+function approvalForm(session: Session, { id, held }: Waiting, list: List): Html {
+  return html`<form method="post" action="${APPROVALS_PATH}/${id}/approve">${formFields(session, list)}
 <input type="hidden" name="digest" value="${held.digest}">
 <div class="field"><label for="amount-${id}">Repeat the amount to approve it</label>
 <span class="hint" id="amount-${id}-hint">In XAF. It is ${held.sendAt === undefined ? 'sent at once, and' : 'sent on its date, and then'} can't be recalled.</span>
@@ -118,20 +160,20 @@ function approvalForm(session: Session, { id, held }: Waiting): Html {
 <div class="actions"><button class="button" aria-describedby="${id}">Approve</button></div></form>`;
 }
 
-function rejectionForm(session: Session, { id }: Waiting): Html {
+function rejectionForm(session: Session, { id }: Waiting, list: List): Html {
   return html`<details><summary>Reject it</summary>
-<form method="post" action="${APPROVALS_PATH}/${id}/reject">${formFields(session)}
+<form method="post" action="${APPROVALS_PATH}/${id}/reject">${formFields(session, list)}
 <div class="field"><label for="why-${id}">Why</label>
 <span class="hint" id="why-${id}-hint">It is kept with the payment. Nothing is sent, and the payout has to be ordered again.</span>
 <input id="why-${id}" name="why" required maxlength="500" autocomplete="off" aria-describedby="why-${id}-hint"></div>
 <div class="actions"><button class="button danger" aria-describedby="${id}">Reject</button></div></form></details>`;
 }
 
-function pages(cursor: string, next: string | undefined): Html | undefined {
+function pages(list: List, cursor: string, next: string | undefined): Html | undefined {
   if (cursor === '' && next === undefined) return undefined;
   return html`<nav class="pages" aria-label="Pages">
-${cursor !== '' && html`<a class="button plain" href="${APPROVALS_PATH}">Latest payouts</a>`}
-${next && html`<a class="button plain" href="${addressOf(APPROVALS_PATH, { cursor: next })}" rel="next">Earlier payouts</a>`}</nav>`;
+${cursor !== '' && html`<a class="button plain" href="${listAddress(list)}">Latest payouts</a>`}
+${next && html`<a class="button plain" href="${listAddress(list, next)}" rel="next">Earlier payouts</a>`}</nav>`;
 }
 
 /** POST /desk/approvals/:id/approve: approves what the page has shown, if the amount was repeated. */
@@ -171,7 +213,7 @@ async function decideOnce(visit: Visit, key: string, decide: () => Promise<Notic
     }),
   );
   leaveNotice(session, APPROVALS_PATH, notice);
-  return { to: APPROVALS_PATH };
+  return { to: listAddress(readList(visit.field('held'))) };
 }
 
 /** Longest token of a form that is told from others. */

@@ -1,6 +1,6 @@
 import { type Html, html } from '../http/html.js';
 import type { Answer, Notifications, Payment, ProviderView, Timeline } from './api-client.js';
-import { APPROVALS_PATH } from './approvals.js';
+import { listAddress } from './approvals.js';
 import { DECISIONS, decisionAddress, proposedWords, waitingResend } from './decision.js';
 import { notificationBox } from './deliveries.js';
 import { DECIDED } from './draft.js';
@@ -138,10 +138,13 @@ function heldBox({ scopes, owner }: Session, { held, orderedBy, ...payment }: Pa
     held.for.includes('approval') &&
     html`Another person has to approve it by ${time(held.until)}; it fails otherwise, unsent.`;
   const mayApprove = scopes.includes('approve') && payment.merchant === owner;
+  const link = held.for.includes('approval')
+    ? formLink(listAddress('approval'), 'Approve or reject it')
+    : formLink(listAddress('date'), 'Reject it');
   return html`<section class="notice" aria-labelledby="held"><h2 id="held">Waits before it is sent</h2>
 <p>${approval}${date}</p>
 <p class="quiet">Ordered by ${orderedBy ?? 'nobody who is known'}.${held.approvals.map(({ by, at }) => html` Approved by ${by}, ${time(at)}.`)} Nothing was sent.</p>
-${mayApprove && held.for.includes('approval') && html`<div class="actions">${formLink(APPROVALS_PATH, 'Approve or reject it')}</div>`}</section>`;
+${mayApprove && html`<div class="actions">${link}</div>`}</section>`;
 }
 
 type Rejected = NonNullable<NonNullable<Payment['review']>['rejected']>;

@@ -4,6 +4,7 @@ import { APPROVER, DIGEST, ID, OPERATOR, problem, startStubApi } from '../suppor
 
 const HOSTILE = `"'><script>alert(1)</script><img src=x onerror=alert(2)>\u202E`;
 const PATH = '/desk/approvals';
+const DATED = `${PATH}?held=date`;
 const AMOUNT = '123,456,789';
 
 let api: Awaited<ReturnType<typeof startStubApi>>;
@@ -40,7 +41,7 @@ describe('a key that approves and no more', () => {
     expect(path).toBe(PATH);
     expect((await visitor.get('/desk')).path).toBe(PATH);
     const sections = [...text.matchAll(/<li><a href="([^"]*)"/g)].map(([, address]) => address);
-    expect(sections).toEqual([PATH]);
+    expect(sections).toEqual([PATH, PATH, DATED]);
     expect(text).not.toContain('/desk/payments/');
   });
 
@@ -109,11 +110,11 @@ describe('the page of approvals', () => {
     expect(forms(page)).toHaveLength(2);
   });
 
-  it('has no form for an own order, and none to approve what nobody is known to have ordered', async () => {
+  it('has no form to approve an own order, nor what nobody is known to have ordered, and one to reject each', async () => {
     shows({ orderedBy: 'bob' });
     const own = await bob.get(PATH);
     expect(own.text).toContain('You have ordered it: another person has to approve it.');
-    expect(forms(own)).toEqual([]);
+    expect(forms(own)).toEqual([expect.stringContaining('/reject')]);
     shows({ orderedBy: undefined });
     const unknown = await bob.get(PATH);
     expect(unknown.text).toContain('so nobody can approve it');
@@ -122,11 +123,41 @@ describe('the page of approvals', () => {
 
   it('leaves out what is held no longer, and names what can not be read', async () => {
     shows({ held: undefined });
-    expect((await bob.get(PATH)).text).toContain('Nothing else is known to wait for an approval');
+    expect((await bob.get(PATH)).text).toContain('No others are known to wait for an approval.');
     api.instead.set('/v1/payments', { status: 200, body: { ...api.known.list, unreadable: [] } });
-    expect((await bob.get(PATH)).text).toContain('Nothing waits for an approval');
+    expect((await bob.get(PATH)).text).toContain('No payouts wait for an approval.');
     api.instead.set(`/v1/payments/${ID}`, { status: 503, body: problem(503, 'temporarily_unavailable', 'Later.') });
     expect((await bob.get(PATH)).text).toContain(`These could not be read, and may wait, too: ${ID}.`);
+  });
+});
+
+describe('the page of payouts with a date', () => {
+  const released = (approvals: object[]) => ({ held: { ...api.known.held.held, for: ['date'], approvals } });
+
+  it('asks for those, with who approved each, and a form to reject it that leads back', async () => {
+    shows(released([{ by: 'carl', at: '2026-11-21T08:20:32.843Z' }]));
+    const page = await bob.get(DATED);
+    expect(new URLSearchParams(api.asked.find(({ path }) => path === '/v1/payments')?.query).get('held')).toBe('date');
+    expect(page.text).toContain('<h1>Payouts with a date</h1>');
+    expect(page.text).toContain('on its date, <time datetime="2036-12-01T08:00:00.000Z">');
+    expect(page.text).toContain('<dt>Approved</dt><dd>by carl, <time');
+    expect(forms(page)).toEqual([expect.stringContaining('/reject')]);
+    const { path, text } = await bob.submit('/reject', { why: 'left the company' });
+    expect(posted()).toEqual([[`/v1/payouts/${ID}/reject`, { why: 'left the company' }]]);
+    expect(path).toBe(DATED);
+    expect(text).toContain('class="notice');
+  });
+
+  it('says of one below the limit that it needs no approval', async () => {
+    shows(released([]));
+    expect((await bob.get(DATED)).text).toContain('<dt>Approved</dt><dd>it needs no approval</dd>');
+    expect((await bob.get(PATH)).text).toContain('No others are known to wait for an approval.');
+  });
+
+  it('can be approved there while it waits for both', async () => {
+    const page = await bob.get(DATED);
+    expect(forms(page)).toHaveLength(2);
+    expect((await bob.submit('/approve', { amount: AMOUNT })).path).toBe(DATED);
   });
 });
 
@@ -245,5 +276,9 @@ describe("a payment's page", () => {
     shows({ merchant: 'another' });
     const other = await operator.get(`/desk/payments/${ID}`);
     expect(other.text).not.toContain('Approve or reject it');
+    shows({ held: { ...api.known.held.held, for: ['date'] } });
+    const dated = await operator.get(`/desk/payments/${ID}`);
+    expect(dated.text).not.toContain('Approve or reject it');
+    expect(dated.text).toContain(`href="${DATED}"`);
   });
 });
