@@ -49,7 +49,10 @@ function refused(collection: AuditCase, refund: AuditCase, refunds: readonly Aud
         : [];
     }
     case 'not_refundable':
-      return wasReviewed(collection.record) ? [] : wrong('and the collection was paid, and never under review');
+      // A run that was reset has no outcome until it has asked for it again.
+      return wasReviewed(collection.record) || collection.record.wasReset
+        ? []
+        : wrong('and the collection was paid, and never under review, nor reset');
     case 'refundable_mismatch':
       return expectedRefundable === undefined ? wrong('and nothing was expected') : [];
     case 'phone_required': {

@@ -97,6 +97,7 @@ describe('the audit of refunds', () => {
     const refused = (refusal: string, body = {}) => refund(body, [], { refused: true, refusal });
     expect(found(paid(), refused('not_refundable'))).toEqual(['wrongOutcome']);
     expect(found(paid({ reviews: 1 }), refused('not_refundable'))).toEqual([]);
+    expect(found(paid({ wasReset: true }), refused('not_refundable'))).toEqual([]);
     expect(found(paid(), refused('refundable_mismatch'))).toEqual(['wrongOutcome']);
     expect(found(paid(), refused('refundable_mismatch', { expectedRefundable: 7 }))).toEqual([]);
     expect(found(paid(), refused('phone_required'))).toEqual(['wrongOutcome']);
