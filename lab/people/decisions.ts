@@ -80,6 +80,9 @@ export function rightDecision(
   return isFollowed ? undefined : { action: 'match', transId: entry.transId };
 }
 
+/** The statuses of transactions that have moved money, or may, the surest first. */
+const MAY_MOVE_MONEY = ['SUCCESSFUL', 'PENDING', 'CREATED'];
+
 /**
  * The decision that the provider's books call for during a chaos run, while they may change at any moment. Nobody has a
  * payment sent twice: one whose workflow was reset comes back each time.
@@ -90,12 +93,15 @@ export function decisionByBooks(
   transactions: readonly Transaction[],
   made: readonly MadeDecision[],
 ): OperatorDecision | undefined {
-  const entry = transactions.find(({ status }) => status !== 'FAILED') ?? transactions.at(-1);
+  const [entry = transactions.at(-1)] = MAY_MOVE_MONEY.flatMap((status) =>
+    transactions.filter((one) => one.status === status),
+  );
   if (entry === undefined) {
     const wasResent = made.some(({ action, outcome }) => action === 'resend' && outcome === 'done');
     return { action: !wasResent && random.chance('resend', 0.6) ? 'resend' : 'fail' };
   }
-  return payment.transId === entry.transId ? undefined : { action: 'match', transId: entry.transId };
+  const isUnderWay = entry.status === 'PENDING' || entry.status === 'CREATED';
+  return payment.transId === entry.transId && isUnderWay ? undefined : { action: 'match', transId: entry.transId };
 }
 
 /** Returns the payment's transaction by the provider's books: a paid one, or one that may be, before all others. */
