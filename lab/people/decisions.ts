@@ -81,11 +81,12 @@ export function rightDecision(
 }
 
 /** The statuses of transactions that have moved money, or may, the surest first. */
-const MAY_MOVE_MONEY = ['SUCCESSFUL', 'PENDING', 'CREATED'];
+const MAY_MOVE_MONEY = ['SUCCESSFUL', 'PENDING', 'CREATED'] as const satisfies Transaction['status'][];
 
 /**
- * The decision that the provider's books call for during a chaos run, while they may change at any moment. Nobody has a
- * payment sent twice: one whose workflow was reset comes back each time.
+ * The decision that the provider's books call for during a chaos run, while they may change at any moment; `undefined`
+ * while the payment follows its own transaction. Nobody has a payment sent twice: one whose workflow was reset comes
+ * back each time.
  */
 export function decisionByBooks(
   random: SeededRandom,

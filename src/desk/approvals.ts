@@ -18,13 +18,23 @@ export const APPROVALS_PATH = '/desk/approvals';
 /** Payouts on one page. Each is read by itself. */
 const PAGE_SIZE = 20;
 
+type List = NonNullable<Payment['held']>['for'][number];
+
 /** The lists of payouts, by what they wait for. Those that wait for both are in both. */
 const LISTS = {
-  approval: { name: 'To approve', title: 'Payouts to approve', why: 'for an approval' },
-  date: { name: 'With a date', title: 'Payouts with a date', why: 'for a date' },
-} as const;
-
-type List = keyof typeof LISTS;
+  approval: {
+    name: 'To approve',
+    title: 'Payouts to approve',
+    one: 'payout waits for an approval',
+    more: 'payouts wait for an approval',
+  },
+  date: {
+    name: 'With a date',
+    title: 'Payouts with a date',
+    one: 'payout waits for its date',
+    more: 'payouts wait for their date',
+  },
+} as const satisfies Record<List, object>;
 
 const readList = (text: string): List => (text === 'date' ? 'date' : 'approval');
 
@@ -39,7 +49,7 @@ type Balance = Part<{ readonly balance: number; readonly asOf: string }>;
 export async function approvalsPage(visit: Visit): Promise<PageReply> {
   const { session, api } = visit;
   const [waitsFor, cursor] = [readList(visit.query('held')), visit.query('cursor')];
-  const { title, why } = LISTS[waitsFor];
+  const { title, one, more } = LISTS[waitsFor];
   // An operator's list has every merchant's.
   const merchant = session.scopes.includes('review') ? session.owner : '';
   const [list, balance] = await Promise.all([
@@ -56,13 +66,13 @@ export async function approvalsPage(visit: Visit): Promise<PageReply> {
   const main = html`
 <div class="title"><h1>${title}</h1>
 ${choice(waitsFor)}
-<p>${session.owner}: ${counted(waiting.length, 'payout waits', 'payouts wait')} ${why}${(cursor !== '' || nextCursor !== undefined) && ' on this page'}. What was just ordered may take a moment to appear.</p></div>
+<p>${session.owner}: ${counted(waiting.length, one, more)}${(cursor !== '' || nextCursor !== undefined) && ' on this page'}. What was just ordered may take a moment to appear.</p></div>
 ${noticeBox(takeNotice(session, APPROVALS_PATH))}
 ${unread.length > 0 && incompleteBox(`These could not be read, and may wait, too: ${unread.join(', ')}. Load the page again.`)}
 ${waiting.length > 0 && accountBox(balance, waiting)}
 ${boxes(
   waiting.map((payout) => payoutBox(session, payout, waitsFor, balance)),
-  unread.length === 0 ? `No payouts wait ${why}.` : `No others are known to wait ${why}.`,
+  unread.length === 0 ? `No ${more}.` : `No other ${more}, as far as is known.`,
 )}
 ${pages(waitsFor, cursor, nextCursor)}`;
   return { title, place: 'approvals', main };
@@ -74,9 +84,11 @@ function isHeld(payment: Payment, waitsFor: List): payment is Waiting {
   return payment.held?.for.includes(waitsFor) === true;
 }
 
-function choice(shown: List): Html {
-  const link = (list: List) =>
-    html`<li><a href="${listAddress(list)}"${list === shown && html` aria-current="page"`}>${LISTS[list].name}</a></li>`;
+function choice(current: List): Html {
+  const link = (list: List) => {
+    const isCurrent = list === current && html` aria-current="page"`;
+    return html`<li><a href="${listAddress(list)}"${isCurrent}>${LISTS[list].name}</a></li>`;
+  };
   return html`<nav aria-label="Payouts that wait"><ul>${link('approval')}${link('date')}</ul></nav>`;
 }
 
@@ -92,6 +104,7 @@ ${waiting.length > 1 && html`Together, the payouts on this page are of ${amount(
 
 function payoutBox(session: Session, payout: Waiting, list: List, balance: Balance): Html {
   const { id, held, orderedBy } = payout;
+  const date = dateOf(payout);
   return html`<h2 id="${id}">${nameOf(payout)}</h2>
 ${factList([
   ['Recipient', recipientOf(payout)],
@@ -100,17 +113,18 @@ ${factList([
   ['Order (externalId)', payout.externalId],
   ['Customer (userId)', payout.userId],
   ['Ordered by', html`${orderedBy ?? 'nobody who is known'}, ${time(payout.createdAt)}`],
-  ['To be sent', held.sendAt === undefined ? 'as soon as it is approved' : html`on its date, ${time(held.sendAt)}`],
-  needsApproval(payout) ? ['To be approved', approvalTime(held)] : ['Approved', approvers(held)],
+  ['To be sent', date === undefined ? 'as soon as it is approved' : html`on its date, ${time(date)}`],
+  isHeld(payout, 'approval') ? ['To be approved', approvalTime(held)] : ['Approved', approvers(held)],
   ['The account', sufficiency(payout, balance)],
   ['Payment', html`<code>${id}</code>`],
 ])}
-${needsApproval(payout) && approval(session, payout, list)}
+${isHeld(payout, 'approval') && approval(session, payout, list)}
 ${rejectionForm(session, payout, list)}`;
 }
 
-function needsApproval({ held }: Waiting): boolean {
-  return held.for.includes('approval');
+/** The date that the payout still waits for. */
+function dateOf({ held }: Waiting): string | undefined {
+  return held.for.includes('date') ? held.sendAt : undefined;
 }
 
 function approvalTime({ until }: Waiting['held']): Html {
@@ -151,11 +165,12 @@ function formFields({ csrf }: Session, list: List): Html {
   return html`${csrfField(csrf)}<input type="hidden" name="form" value="${randomToken()}"><input type="hidden" name="held" value="${list}">`;
 }
 
-function approvalForm(session: Session, { id, held }: Waiting, list: List): Html {
+function approvalForm(session: Session, payout: Waiting, list: List): Html {
+  const { id, held } = payout;
   return html`<form method="post" action="${APPROVALS_PATH}/${id}/approve">${formFields(session, list)}
 <input type="hidden" name="digest" value="${held.digest}">
 <div class="field"><label for="amount-${id}">Repeat the amount to approve it</label>
-<span class="hint" id="amount-${id}-hint">In XAF. It is ${held.sendAt === undefined ? 'sent at once, and' : 'sent on its date, and then'} can't be recalled.</span>
+<span class="hint" id="amount-${id}-hint">In XAF. It is ${dateOf(payout) === undefined ? 'sent at once, and' : 'sent on its date, and then'} can't be recalled.</span>
 <input id="amount-${id}" name="amount" required inputmode="numeric" maxlength="40" autocomplete="off" aria-describedby="amount-${id}-hint"></div>
 <div class="actions"><button class="button" aria-describedby="${id}">Approve</button></div></form>`;
 }
@@ -219,8 +234,7 @@ async function decideOnce(visit: Visit, key: string, decide: () => Promise<Notic
 /** Longest token of a form that is told from others. */
 const MAX_TOKEN = 100;
 
-const LOST_ANSWER =
-  "It isn't known whether it was done: a payout that is still shown below waits for an approval as before.";
+const LOST_ANSWER = "It isn't known whether it was done: look for the payout, and at what it waits for now.";
 
 function noticeOf(answer: Answer<Payment>, done: (payment: Payment) => Notice): Notice {
   if (answer.kind === 'ok' && answer.status === 202) return { kind: 'unknown', text: TAKES_LONGER };
@@ -235,7 +249,7 @@ const TAKES_LONGER = 'It takes longer than usual. Load this page again in a mome
 
 /** What to do about a refusal, by the API's code. */
 const REFUSALS: Readonly<Record<string, string>> = {
-  not_held: 'Somebody has approved, rejected or cancelled it meanwhile, or its time was over.',
+  not_held: 'Somebody has approved, rejected or cancelled it meanwhile, its time was over, or its date has come.',
   digest_mismatch: 'Read what the payout is by now before you approve it.',
 };
 

@@ -92,9 +92,20 @@ describe('the page of approvals', () => {
     expect(text).toContain('<dt>Ordered by</dt><dd>ann, <time');
     expect(text).toContain('2036-11-28T08:20:32.843Z');
     expect(text).toContain('on its date, <time datetime="2036-12-01T08:00:00.000Z">');
+    expect(text).toContain('It is sent on its date');
     expect(text).toContain('It holds <strong>120,000\u00a0XAF</strong>');
     expect(text).toContain('holds 120,000\u00a0XAF, which is less than it');
     expect(text).not.toMatch(/<script|<img|\u202E/);
+  });
+
+  it('says that an approval sends it at once, if its date is past', async () => {
+    shows({
+      orderedBy: 'ann',
+      held: { ...api.known.held.held, for: ['approval'], sendAt: '2026-11-01T08:00:00.000Z' },
+    });
+    const { text } = await bob.get(PATH);
+    expect(text).toContain('<dt>To be sent</dt><dd>as soon as it is approved</dd>');
+    expect(text).toContain('It is sent at once');
   });
 
   it('says what a refund is for', async () => {
@@ -110,7 +121,7 @@ describe('the page of approvals', () => {
     expect(forms(page)).toHaveLength(2);
   });
 
-  it('has no form to approve an own order, nor what nobody is known to have ordered, and one to reject each', async () => {
+  it('has no form to approve an own order, nor one of nobody who is known, and one to reject each', async () => {
     shows({ orderedBy: 'bob' });
     const own = await bob.get(PATH);
     expect(own.text).toContain('You have ordered it: another person has to approve it.');
@@ -123,7 +134,7 @@ describe('the page of approvals', () => {
 
   it('leaves out what is held no longer, and names what can not be read', async () => {
     shows({ held: undefined });
-    expect((await bob.get(PATH)).text).toContain('No others are known to wait for an approval.');
+    expect((await bob.get(PATH)).text).toContain('No other payouts wait for an approval, as far as is known.');
     api.instead.set('/v1/payments', { status: 200, body: { ...api.known.list, unreadable: [] } });
     expect((await bob.get(PATH)).text).toContain('No payouts wait for an approval.');
     api.instead.set(`/v1/payments/${ID}`, { status: 503, body: problem(503, 'temporarily_unavailable', 'Later.') });
@@ -132,6 +143,14 @@ describe('the page of approvals', () => {
 });
 
 describe('the page of payouts with a date', () => {
+  it('is not found by another word', async () => {
+    for (const word of [HOSTILE, 'funds', 'approval', '']) {
+      const { text } = await bob.get(`${PATH}?held=${encodeURIComponent(word)}`);
+      expect(text).toContain('<h1>Payouts to approve</h1>');
+      expect(text).not.toContain('<script');
+    }
+  });
+
   const released = (approvals: object[]) => ({ held: { ...api.known.held.held, for: ['date'], approvals } });
 
   it('asks for those, with who approved each, and a form to reject it that leads back', async () => {
@@ -142,22 +161,33 @@ describe('the page of payouts with a date', () => {
     expect(page.text).toContain('on its date, <time datetime="2036-12-01T08:00:00.000Z">');
     expect(page.text).toContain('<dt>Approved</dt><dd>by carl, <time');
     expect(forms(page)).toEqual([expect.stringContaining('/reject')]);
+    api.instead.set('/reject', { status: 200, body: { ...api.known.held, held: undefined, status: 'FAILED' } });
     const { path, text } = await bob.submit('/reject', { why: 'left the company' });
     expect(posted()).toEqual([[`/v1/payouts/${ID}/reject`, { why: 'left the company' }]]);
     expect(path).toBe(DATED);
-    expect(text).toContain('class="notice');
+    expect(text).toContain('rejected. Nothing was sent.');
   });
 
   it('says of one below the limit that it needs no approval', async () => {
     shows(released([]));
     expect((await bob.get(DATED)).text).toContain('<dt>Approved</dt><dd>it needs no approval</dd>');
-    expect((await bob.get(PATH)).text).toContain('No others are known to wait for an approval.');
+    expect((await bob.get(PATH)).text).toContain('No other payouts wait for an approval, as far as is known.');
   });
 
   it('can be approved there while it waits for both', async () => {
     const page = await bob.get(DATED);
     expect(forms(page)).toHaveLength(2);
     expect((await bob.submit('/approve', { amount: AMOUNT })).path).toBe(DATED);
+  });
+});
+
+describe('the pages of a list', () => {
+  it.each([
+    [PATH, `${PATH}?cursor=later`],
+    [DATED, `${DATED}&amp;cursor=later`],
+  ])('are of the same list: %s', async (address, next) => {
+    api.instead.set('/v1/payments', { status: 200, body: { ...api.known.list, nextCursor: 'later' } });
+    expect((await bob.get(address)).text).toContain(`href="${next}" rel="next"`);
   });
 });
 
@@ -280,5 +310,7 @@ describe("a payment's page", () => {
     const dated = await operator.get(`/desk/payments/${ID}`);
     expect(dated.text).not.toContain('Approve or reject it');
     expect(dated.text).toContain(`href="${DATED}"`);
+    shows({ merchant: 'another', held: { ...api.known.held.held, for: ['date'] } });
+    expect((await operator.get(`/desk/payments/${ID}`)).text).not.toContain(`href="${DATED}"`);
   });
 });

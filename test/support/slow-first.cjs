@@ -10,6 +10,7 @@ const ORDER = [
   'e2e/fuzz',
   ...slow,
   // Of the others, those that take 20 seconds or more beside others.
+  'browser/money-out',
   'e2e/payments',
   'bench/cost',
   'api/repeated-request',
