@@ -1,8 +1,9 @@
 import { randomToken } from '../http/browser.js';
 import { type Content, type Html, html } from '../http/html.js';
+import type { HeldFor } from '../payments/words/order.js';
 import { type Answer, ApiAway, type Payment } from './api-client.js';
 import { payoutBalance } from './float.js';
-import { boxes, csrfField, factList, incompleteBox, noticeBox } from './page.js';
+import { boxes, csrfField, factList, incompleteBox, noticeBox, pager } from './page.js';
 import { carryOutOnce, leaveNotice, type Notice, type Session, takeNotice } from './session.js';
 import { type PageReply, type Part, ProblemError, partOf, requireValue, shown, type Visit } from './visit.js';
 import { addressOf, amount, counted, duration, nameOf, readAmount, sentence, time } from './words.js';
@@ -18,8 +19,6 @@ export const APPROVALS_PATH = '/desk/approvals';
 /** Payouts on one page. Each is read by itself. */
 const PAGE_SIZE = 20;
 
-type List = NonNullable<Payment['held']>['for'][number];
-
 /** The lists of payouts, by what they wait for. Those that wait for both are in both. */
 const LISTS = {
   approval: {
@@ -34,13 +33,15 @@ const LISTS = {
     one: 'payout waits for its date',
     more: 'payouts wait for their date',
   },
-} as const satisfies Record<List, object>;
+} as const satisfies Record<HeldFor, object>;
 
-const readList = (text: string): List => (text === 'date' ? 'date' : 'approval');
+const readList = (text: string): HeldFor => (text === 'date' ? 'date' : 'approval');
+
+/** The query that names a list: none for the first one. */
+const filterOf = (list: HeldFor) => (list === 'date' ? { held: list } : {});
 
 /** The address of a list of payouts that wait. */
-export const listAddress = (list: List, cursor = '') =>
-  addressOf(APPROVALS_PATH, { held: list === 'date' ? list : undefined, cursor });
+export const listAddress = (list: HeldFor) => addressOf(APPROVALS_PATH, filterOf(list));
 
 /** The balance of the payout service, in XAF, and when the provider has told it. */
 type Balance = Part<{ readonly balance: number; readonly asOf: string }>;
@@ -74,18 +75,18 @@ ${boxes(
   waiting.map((payout) => payoutBox(session, payout, waitsFor, balance)),
   unread.length === 0 ? `No ${more}.` : `No other ${more}, as far as is known.`,
 )}
-${pages(waitsFor, cursor, nextCursor)}`;
+${pager(APPROVALS_PATH, filterOf(waitsFor), cursor, nextCursor, { first: 'Latest payouts', next: 'Earlier payouts' })}`;
   return { title, place: 'approvals', main };
 }
 
 type Waiting = Payment & { readonly held: NonNullable<Payment['held']> };
 
-function isHeld(payment: Payment, waitsFor: List): payment is Waiting {
+function isHeld(payment: Payment, waitsFor: HeldFor): payment is Waiting {
   return payment.held?.for.includes(waitsFor) === true;
 }
 
-function choice(current: List): Html {
-  const link = (list: List) => {
+function choice(current: HeldFor): Html {
+  const link = (list: HeldFor) => {
     const isCurrent = list === current && html` aria-current="page"`;
     return html`<li><a href="${listAddress(list)}"${isCurrent}>${LISTS[list].name}</a></li>`;
   };
@@ -102,7 +103,7 @@ ${waiting.length > 1 && html`Together, the payouts on this page are of ${amount(
 )}</section>`;
 }
 
-function payoutBox(session: Session, payout: Waiting, list: List, balance: Balance): Html {
+function payoutBox(session: Session, payout: Waiting, list: HeldFor, balance: Balance): Html {
   const { id, held, orderedBy } = payout;
   const date = dateOf(payout);
   return html`<h2 id="${id}">${nameOf(payout)}</h2>
@@ -136,7 +137,7 @@ function approvers({ approvals }: Waiting['held']): Content {
   return approvals.length === 0 ? 'it needs no approval' : approvals.map(({ by, at }) => html`by ${by}, ${time(at)}`);
 }
 
-function approval(session: Session, payout: Waiting, list: List): Html {
+function approval(session: Session, payout: Waiting, list: HeldFor): Html {
   const { orderedBy } = payout;
   if (orderedBy === undefined) {
     return html`<p><strong>It isn't known who has ordered it, so nobody can approve it.</strong></p>`;
@@ -161,11 +162,11 @@ function sufficiency(payout: Waiting, balance: Balance): Html | undefined {
 }
 
 /** The fields that show that a form is ours, which of several loads of the page it is from, and where it leads back. */
-function formFields({ csrf }: Session, list: List): Html {
+function formFields({ csrf }: Session, list: HeldFor): Html {
   return html`${csrfField(csrf)}<input type="hidden" name="form" value="${randomToken()}"><input type="hidden" name="held" value="${list}">`;
 }
 
-function approvalForm(session: Session, payout: Waiting, list: List): Html {
+function approvalForm(session: Session, payout: Waiting, list: HeldFor): Html {
   const { id, held } = payout;
   return html`<form method="post" action="${APPROVALS_PATH}/${id}/approve">${formFields(session, list)}
 <input type="hidden" name="digest" value="${held.digest}">
@@ -175,20 +176,13 @@ function approvalForm(session: Session, payout: Waiting, list: List): Html {
 <div class="actions"><button class="button" aria-describedby="${id}">Approve</button></div></form>`;
 }
 
-function rejectionForm(session: Session, { id }: Waiting, list: List): Html {
+function rejectionForm(session: Session, { id }: Waiting, list: HeldFor): Html {
   return html`<details><summary>Reject it</summary>
 <form method="post" action="${APPROVALS_PATH}/${id}/reject">${formFields(session, list)}
 <div class="field"><label for="why-${id}">Why</label>
 <span class="hint" id="why-${id}-hint">It is kept with the payment. Nothing is sent, and the payout has to be ordered again.</span>
 <input id="why-${id}" name="why" required maxlength="500" autocomplete="off" aria-describedby="why-${id}-hint"></div>
 <div class="actions"><button class="button danger" aria-describedby="${id}">Reject</button></div></form></details>`;
-}
-
-function pages(list: List, cursor: string, next: string | undefined): Html | undefined {
-  if (cursor === '' && next === undefined) return undefined;
-  return html`<nav class="pages" aria-label="Pages">
-${cursor !== '' && html`<a class="button plain" href="${listAddress(list)}">Latest payouts</a>`}
-${next && html`<a class="button plain" href="${listAddress(list, next)}" rel="next">Earlier payouts</a>`}</nav>`;
 }
 
 /** POST /desk/approvals/:id/approve: approves what the page has shown, if the amount was repeated. */

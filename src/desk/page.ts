@@ -88,17 +88,19 @@ export function boxes(items: readonly Html[], none?: string): Html {
  *
  * @param cursor where this page begins, empty for the first
  * @param next where the next one does, if there is one
+ * @param names what the links to the first page and to the next one say
  */
 export function pager(
   path: string,
   filter: Readonly<Record<string, string>>,
   cursor: string,
   next: string | undefined,
+  names = { first: 'Oldest payments', next: 'Newer payments' },
 ): Html | undefined {
   if (cursor === '' && next === undefined) return undefined;
   return html`<nav class="pages" aria-label="Pages">
-${cursor !== '' && html`<a class="button plain" href="${addressOf(path, filter)}">Oldest payments</a>`}
-${next && html`<a class="button plain" href="${addressOf(path, { ...filter, cursor: next })}" rel="next">Newer payments</a>`}</nav>`;
+${cursor !== '' && html`<a class="button plain" href="${addressOf(path, filter)}">${names.first}</a>`}
+${next && html`<a class="button plain" href="${addressOf(path, { ...filter, cursor: next })}" rel="next">${names.next}</a>`}</nav>`;
 }
 
 /** A link to a form. */
