@@ -76,7 +76,7 @@ export function totalCpu({ cpuByProcess }: RunFigures): number {
   return Object.values(cpuByProcess).reduce((sum, ms) => sum + ms, 0);
 }
 
-/** Systems whose throughput is compared: how many times the second's the first's is. */
+/** Systems that are compared: how many times the second's figure the first's is. */
 const COMPARED = [
   ['sanaga', 'temporal-floor'],
   ['sanaga', 'temporal-textbook'],
@@ -88,13 +88,16 @@ const COMPARED = [
   ['sanaga-call-stacks', 'sanaga'],
 ] as const;
 
-/** Ratios of payments a second, as `one/other`, without those of systems that weren't measured. */
-export function ratios(figures: ReadonlyMap<string, RunFigures>): Record<string, number> {
+/** Ratios of a figure, such as payments a second, as `one/other`, without those of systems that weren't measured. */
+export function ratios(
+  figures: ReadonlyMap<string, RunFigures>,
+  of = ({ perSecond }: RunFigures) => perSecond,
+): Record<string, number> {
   return Object.fromEntries(
     COMPARED.flatMap(([one, other]) => {
       const [first, second] = [figures.get(one), figures.get(other)];
       if (first === undefined || second === undefined) return [];
-      return [[`${one}/${other}`, first.perSecond / second.perSecond]];
+      return [[`${one}/${other}`, of(first) / of(second)]];
     }),
   );
 }

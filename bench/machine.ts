@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { arch, cpus, loadavg, platform, totalmem } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { PROJECT } from './environment.js';
 import { describePostgres, findPostgres } from './servers/postgres-programs.js';
 import { TEMPORAL_VERSION } from './servers/temporal-on-postgres.js';
@@ -29,9 +31,28 @@ export async function describeMachine(command: string, load = loadNow()): Promis
   ].filter((version) => version !== undefined);
   return [
     `Measured on ${new Date().toISOString().slice(0, 10)} with \`${command}\`,`,
+    `at commit ${await commit()}, where a paid link makes ${await countedEvents()} events,`,
     `on ${cpus().length} cores (${cpu?.model.trim() ?? 'unknown'}), ${memory} GiB, ${platform()} ${arch()};`,
     `the load average before it was ${load.toFixed(2)}. ${versions.join(', ')}.`,
   ].join('\n');
+}
+
+/** The last commit of what is measured. */
+async function commit(): Promise<string> {
+  const git = async (...args: string[]) =>
+    (await promisify(execFile)('git', [...args, '--', 'src'], { cwd: PROJECT })).stdout.trim();
+  try {
+    const [hash, changes] = [await git('log', '-1', '--format=%h'), await git('status', '--porcelain')];
+    return changes === '' ? hash : `${hash} with changes`;
+  } catch {
+    return 'unknown';
+  }
+}
+
+/** The events of a paid link, as the budget in docs/performance.md has them: they tell one workflow from another. */
+async function countedEvents(): Promise<string> {
+  const document = await readFile(join(PROJECT, 'docs/performance.md'), 'utf8');
+  return /^\| link, paid +\| (\d+) /m.exec(document)?.[1] ?? 'unknown';
 }
 
 async function packageVersion(folder: string, name: string): Promise<string | undefined> {

@@ -103,12 +103,14 @@ function billOf(name: string, { actions, historyBytes }: PaymentCost, openHours:
     activeGigabyteHours: gigabytes * openHours,
     retainedGigabyteHours: gigabytes * RETENTION_HOURS,
   });
-  const total = bill.actions + bill.storage + bill.plan;
+  // Of what is shown, so that whoever adds finds the same.
+  const parts = [bill.actions, bill.storage, bill.plan].map(Math.round);
+  const total = parts.reduce((sum, part) => sum + part, 0);
   return [
     name,
     `${(payments * actions) / 1e6} million`,
     openHours < 1 ? `${Math.round(openHours * 60)} min` : `${openHours} h`,
-    ...[bill.actions, bill.storage, bill.plan, total].map((each) => `$${Math.round(each).toLocaleString('en')}`),
+    ...[...parts, total].map((each) => `$${each.toLocaleString('en')}`),
     `$${(total / (payments / 1_000)).toFixed(2)}`,
   ];
 }
