@@ -1,6 +1,6 @@
 /*
  * Builds lib/, which is all that production runs: src compiled, and its workflows bundled, so that a worker starts
- * without a bundler, and the script that shows the API's reference. Then, unless `--production` says not to, build/:
+ * without a bundler. Then, unless `--production` says not to, build/:
  * the sandbox, the stack, the lab and the command line; and dist/: the merchants' client as a package of its own, with
  * its types.
  *
@@ -10,7 +10,7 @@
 import './supported-node.js';
 
 import { spawnSync } from 'node:child_process';
-import { chmod, copyFile, cp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { checkNodeFirst, PROGRAMS } from './programs.js';
 import { unlessBuilt } from './unless-built.js';
@@ -32,8 +32,7 @@ const ALWAYS = [
 await make('lib', ['src', 'tsconfig.build.json'], async () => {
   await compile('tsconfig.build.json');
   await bundleWorkflows();
-  await copyMigrations('lib');
-  await copyFile(path('node_modules/rapidoc/dist/rapidoc-min.js'), path('lib/rapidoc.js'));
+  await copyUncompiled('lib');
   await checkNodeFirst(path('lib'), PROGRAMS.lib);
 });
 if (!process.argv.includes('--production')) {
@@ -42,7 +41,7 @@ if (!process.argv.includes('--production')) {
     await compile('tsconfig.tools.json');
     const unnamed = (await readdir(path('build'))).filter((room) => !rooms.includes(room));
     if (unnamed.length > 0) throw new Error(`build/ is also made of ${unnamed}: name it in scripts/build.js`);
-    await copyMigrations('build/src');
+    await copyUncompiled('build/src');
     await checkNodeFirst(path('build'), PROGRAMS.build);
     // npx makes a command executable only when it links it for the first time, and each build makes the file anew.
     await chmod(path('build/cli/main.js'), 0o755);
@@ -64,9 +63,11 @@ function compile(project) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-/** SQL, which the compiler leaves where it is. */
-async function copyMigrations(folder) {
-  await cp(path('src/records/migrations'), path(`${folder}/records/migrations`), { recursive: true });
+/** SQL and the script of the API's reference, which the compiler leaves where they are. */
+async function copyUncompiled(folder) {
+  for (const name of ['records/migrations', 'api/rapidoc']) {
+    await cp(path(`src/${name}`), path(`${folder}/${name}`), { recursive: true });
+  }
 }
 
 async function bundleWorkflows() {

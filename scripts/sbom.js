@@ -1,6 +1,7 @@
 /*
  * Prints the packages that production has, as a CycloneDX document. npm makes the list of all packages from the lock
- * file; those for development are taken out here, because `npm sbom --omit dev` also leaves out what both need.
+ * file; those for development are taken out here, because `npm sbom --omit dev` also leaves out what both need. The one
+ * package that is in the sources is added.
  */
 import './supported-node.js';
 
@@ -16,11 +17,28 @@ const all = JSON.parse(
   }),
 );
 
+/** src/api/rapidoc. The digest is the one of npm's package. */
+const rapidoc = {
+  'bom-ref': 'rapidoc@9.3.8',
+  type: 'library',
+  name: 'rapidoc',
+  version: '9.3.8',
+  purl: 'pkg:npm/rapidoc@9.3.8',
+  licenses: [{ license: { id: 'MIT' } }],
+  hashes: [
+    {
+      alg: 'SHA-512',
+      content:
+        '7826046ebd57afc38966f542c3c49797dcc1091a0b25b84d1ae1b92194c7abf45600eabf3b831a7d40ae144c991ecae12eb95470664c6bae29ca1a626fc7d029',
+    },
+  ],
+};
+
 const isForDevelopment = ({ properties = [] }) => properties.some(({ name }) => name === 'cdx:npm:package:development');
 
-const components = all.components.filter((component) => !isForDevelopment(component));
+const components = [...all.components.filter((component) => !isForDevelopment(component)), rapidoc];
 const kept = new Set([all.metadata.component, ...components].map((component) => component['bom-ref']));
-const dependencies = all.dependencies
+const dependencies = [...all.dependencies, { ref: rapidoc['bom-ref'] }]
   .filter(({ ref }) => kept.has(ref))
   .map(({ ref, dependsOn = [] }) => ({ ref, dependsOn: dependsOn.filter((one) => kept.has(one)) }));
 
