@@ -17,7 +17,8 @@ import { readPage } from '../support/pages.js';
 const FOLDER = new URL('../../docs/operations/', import.meta.url);
 const names = (await readdir(FOLDER)).filter((name) => name.endsWith('.md'));
 const pages = await Promise.all(names.map((name) => readPage(`docs/operations/${name}`)));
-const all = pages.map(({ text }) => text).join('\n');
+/** `${ID:?}` is ID, which has to be set. */
+const all = pages.map(({ text }) => text.replace(/\$\{(\w+):\?\}/g, '$$$1')).join('\n');
 
 const compose = z
   .object({

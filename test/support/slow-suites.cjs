@@ -14,6 +14,7 @@ module.exports = [
   'lab/simulation/run-simulation',
   'browser/desk',
   'docs/snippets',
+  'docs/runbook',
   'browser/web-ui',
   'scripts/release',
   'e2e/start',
