@@ -22,7 +22,7 @@ import {
   withStatus,
 } from './provider.js';
 import { growthViolations, refundViolations } from './refund-count.js';
-import { orderIn, type Setting, START } from './setting.js';
+import { KEYS_OF, orderIn, type Setting, START } from './setting.js';
 import type { Book, Machine, Mark, OwnTransaction, Provider, Situation, Told } from './situation.js';
 
 /** The action of a run that has yet to begin. */
@@ -133,7 +133,7 @@ export class Model {
         const digest = digestIn(this.#setting, move.isOther);
         return this.#request(
           before,
-          { kind: 'approve', request: before.book.requests + 1, by: move.by, digest },
+          { kind: 'approve', request: before.book.requests + 1, by: move.by, keys: KEYS_OF[move.by], digest },
           'decisions',
         );
       }

@@ -139,16 +139,18 @@ function notificationMoves(situation: Situation, setting: Setting): Move[] {
   return moves;
 }
 
-/** Lists what people try with a payout that is held or was, also in vain: its clerk's own approval, and late ones. */
+/**
+ * Lists what people try with a payout that is held or was, also in vain: its clerk's own approval, under any name, and
+ * late ones.
+ */
 function approvalMoves(situation: Situation, setting: Setting): Move[] {
   const { held, decisions } = setting;
   if (held === undefined || situation.payment.phase.kind === 'ended') return [];
-  const approvers: readonly Approver[] = decisions.has('second')
-    ? ['clerk', 'manager', 'accountant']
-    : ['clerk', 'manager'];
+  const clerks: readonly Approver[] = ['clerk', 'renamed clerk', 'Clérk'];
+  const approvers: readonly Approver[] = decisions.has('second') ? ['manager', 'accountant'] : ['manager'];
   const rejection: Move = { kind: 'rejectPayout', by: 'manager' };
   return [
-    ...approvers.map((by): Move => ({ kind: 'approve', by })),
+    ...[...clerks, ...approvers].map((by): Move => ({ kind: 'approve', by })),
     ...(decisions.has('outdated') ? [{ kind: 'approve', by: 'manager', isOther: true } as const] : []),
     rejection,
     ...unsure(situation, setting, rejection),

@@ -318,7 +318,7 @@ class StoryRun {
       case 'delivered':
         return activityJob(this.active?.delivery?.seq ?? -1, false, event.outcome);
       case 'approve':
-        return updateJob(String(event.request), 'approve', [{ by: event.by, digest: event.digest }]);
+        return updateJob(String(event.request), 'approve', [{ by: event.by, keys: event.keys, digest: event.digest }]);
       case 'rejectPayout':
         return updateJob(String(event.request), 'reject', [{ by: event.by, why: event.why }]);
       case 'decide':

@@ -71,8 +71,20 @@ export interface HeldOrder {
   readonly sendAfterMs?: number | undefined;
 }
 
-/** People of the merchant: the one who has ordered the payout, and two who may approve it. */
-export type Approver = 'clerk' | 'manager' | 'accountant';
+/**
+ * People of the merchant: the clerk, who has ordered the payout, and two who may approve it. The clerk's name in the
+ * merchants' file changes: another one for the same key, and another spelling, with another key.
+ */
+export type Approver = 'clerk' | 'renamed clerk' | 'Clérk' | 'manager' | 'accountant';
+
+/** Identifiers of each one's keys. */
+export const KEYS_OF: Readonly<Record<Approver, readonly string[]>> = {
+  clerk: ['k1'],
+  'renamed clerk': ['k2', 'k1'],
+  Clérk: ['k3'],
+  manager: ['k4'],
+  accountant: ['k5'],
+};
 
 /** Beginning of every story, in ms since the epoch. */
 export const START = Date.UTC(2026, 0, 1);
@@ -233,7 +245,13 @@ export function orderIn({ kind, held }: Pick<Setting, 'kind' | 'held'>): Payment
   const order = orderOf(kind);
   if (order.kind !== 'payout' || held === undefined) return order;
   const { approval, sendAfterMs } = held;
-  return { ...order, orderedBy: 'clerk', approval, sendAt: sendAfterMs && START + sendAfterMs };
+  return {
+    ...order,
+    orderedBy: 'clerk',
+    orderedByKeys: KEYS_OF.clerk,
+    approval,
+    sendAt: sendAfterMs && START + sendAfterMs,
+  };
 }
 
 /** Longer than anything else that a payment waits for before it sends or asks again. */

@@ -1,6 +1,7 @@
 import { randomToken } from '../http/browser.js';
 import { type Content, type Html, html } from '../http/html.js';
 import type { HeldFor } from '../payments/words/order.js';
+import { isOneName } from '../payments/words/person.js';
 import { type Answer, ApiAway, type Payment } from './api-client.js';
 import { payoutBalance } from './float.js';
 import { boxes, csrfField, factList, incompleteBox, noticeBox, pager } from './page.js';
@@ -142,7 +143,7 @@ function approval(session: Session, payout: Waiting, list: HeldFor): Html {
   if (orderedBy === undefined) {
     return html`<p><strong>It isn't known who has ordered it, so nobody can approve it.</strong></p>`;
   }
-  return orderedBy === session.person
+  return isOneName(orderedBy, session.person)
     ? html`<p><strong>You have ordered it: another person has to approve it.</strong></p>`
     : approvalForm(session, payout, list);
 }

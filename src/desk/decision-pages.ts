@@ -1,5 +1,6 @@
 import { type Html, html } from '../http/html.js';
 import { type Force, isForced, overrules } from '../payments/words/decision.js';
+import { isOneName } from '../payments/words/person.js';
 import type { Payment, Timeline } from './api-client.js';
 import { DECISIONS, isWithdrawal, standingOf } from './decision.js';
 import type { Action, Draft, DraftFields, FieldErrors } from './draft.js';
@@ -56,7 +57,7 @@ ${field({ name: 'why', label: 'Why', value: typed.why, hint: action === 'reject'
 /** Says that a decision takes two people, before it is known whether this operator is the first or the second. */
 function takesTwo({ person }: Session, { review }: Payment): string {
   const proposed = review?.proposed;
-  return proposed === undefined || proposed.by === person
+  return proposed === undefined || isOneName(proposed.by, person)
     ? FIRST_OF_TWO
     : `It takes two people. ${proposed.by} has decided already: the same decision by you is carried out, and another one takes its place, and waits for a second person.`;
 }
@@ -98,7 +99,7 @@ export function confirmationPage(session: Session, payment: Payment, draft: Draf
 ${refusal && noticeBox({ kind: 'refused', text: sentence(withoutForce(refusal.why)) })}
 <div class="card">
 <p>${DECISIONS[action].effect}</p>
-${isFirst && html`<p><strong>${FIRST_OF_TWO}</strong>${proposed && ` It takes the place of what ${proposed.by === session.person ? 'you have' : `${proposed.by} has`} decided.`}</p>`}
+${isFirst && html`<p><strong>${FIRST_OF_TWO}</strong>${proposed && ` It takes the place of what ${isOneName(proposed.by, session.person) ? 'you have' : `${proposed.by} has`} decided.`}</p>`}
 ${factList([
   ['Amount', html`<strong>${amountOf({ amount: payment.amount, amountPaid: moving })}</strong>`],
   [payment.kind === 'payout' ? 'Recipient' : 'Payer', personOf(payment)],

@@ -1,5 +1,6 @@
 import { type Html, html } from '../http/html.js';
 import { type Force, overrulesAllOf } from '../payments/words/decision.js';
+import { isOneName } from '../payments/words/person.js';
 import type { Payment, Proposed } from './api-client.js';
 import type { Action, Draft } from './draft.js';
 import type { Session } from './session.js';
@@ -56,10 +57,10 @@ export function standingOf({ person }: Session, { review }: Payment, { action, f
   const refused = refusal?.force ?? false;
   const forceOfSame = same?.overruled ?? same?.forced ?? false;
   // Overruling a refusal goes beyond the first person's decision.
-  const isSecond = same !== undefined && same.by !== person && overrulesAllOf(forceOfSame, refused);
+  const isSecond = same !== undefined && !isOneName(same.by, person) && overrulesAllOf(forceOfSame, refused);
   return {
     first: isSecond ? same : undefined,
-    isOwn: same?.by === person,
+    isOwn: same !== undefined && isOneName(same.by, person),
     force: isSecond ? forceOfSame : refused,
     moving: action === 'match' ? (refusal?.transactionAmount ?? same?.transactionAmount) : undefined,
   };
@@ -74,7 +75,7 @@ export function isDecidedAlready(session: Session, payment: Payment, draft: Draf
 /** Reports whether the decision to reject is this operator's own. */
 export function isWithdrawal({ person }: Session, payment: Payment, action: Action): boolean {
   const by = payment.review?.proposed?.by ?? waitingResend(payment)?.by;
-  return action === 'reject' && by === person;
+  return action === 'reject' && by !== undefined && isOneName(by, person);
 }
 
 /** The decision by which a payment is sent once more, as long as it waits and nothing has left. */

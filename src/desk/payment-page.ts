@@ -1,4 +1,5 @@
 import { type Html, html } from '../http/html.js';
+import { isOneName } from '../payments/words/person.js';
 import type { Answer, Notifications, Payment, ProviderView, Timeline } from './api-client.js';
 import { listAddress } from './approvals.js';
 import { DECISIONS, decisionAddress, proposedWords, waitingResend } from './decision.js';
@@ -110,7 +111,7 @@ function reasonBox({ review, reason, status }: Payment): Html | undefined {
 function proposalBox({ person }: Session, payment: Payment): Html | undefined {
   const { proposed, rejected } = payment.review ?? {};
   if (proposed === undefined) return rejected && rejectedBox(rejected);
-  const isOwn = proposed.by === person;
+  const isOwn = isOneName(proposed.by, person);
   const confirm = decisionAddress(payment, proposed.action, proposed.transId);
   return html`<section class="notice" aria-labelledby="second"><h2 id="second">Waits for a second person</h2>
 <p>${proposedWords(proposed)}, ${time(proposed.at)}. Why: ${proposed.why}</p>
@@ -127,7 +128,7 @@ function resendBox({ person }: Session, payment: Payment): Html | undefined {
   return html`<section class="notice" aria-labelledby="resend"><h2 id="resend">To be sent once more</h2>
 <p><strong>${by}</strong> has decided so, ${time(at)}. Why: ${why}</p>
 <p class="quiet">It could not be sent yet, and waits: this decision can be taken back. The timeline says why.</p>
-<div class="actions">${formLink(decisionAddress(payment, 'reject'), by === person ? 'Withdraw it' : 'Reject it')}</div></section>`;
+<div class="actions">${formLink(decisionAddress(payment, 'reject'), isOneName(by, person) ? 'Withdraw it' : 'Reject it')}</div></section>`;
 }
 
 /** What a payout waits for before it is sent. Its merchant's people approve it, on a page of their own. */

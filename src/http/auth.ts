@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { sha256Of } from '../settings/api-keys.js';
-import { type Merchant, type MerchantLimits, personsWith, type Scope } from '../settings/merchants.js';
+import { keyIdsIn, type Merchant, type MerchantLimits, personsWith, type Scope } from '../settings/merchants.js';
 import { forbidden, unauthenticated } from './problem.js';
 
 /** The owner of an API key, the person who uses it, and what the key allows. */
@@ -9,6 +9,8 @@ export interface Caller {
   readonly owner: string;
   /** Who does what is done with the key. */
   readonly person: string;
+  /** Identifiers of all keys of this person, at whichever merchant; payments keep them. */
+  readonly personKeys: readonly string[];
   readonly scopes: ReadonlySet<Scope>;
   /** The persons of the owner who may approve its payouts. */
   readonly approvers: readonly string[];
@@ -42,7 +44,7 @@ interface Key {
  * constant time, so that the time taken reveals neither which key matched nor how much of it.
  */
 export function createAuthenticator(merchants: readonly Merchant[]): Authenticator {
-  let keys = merchants.flatMap(keysOf);
+  let keys = keysOf(merchants);
   return {
     authenticate(authorization) {
       const secret = /^Bearer +([^ ]+) *$/i.exec(authorization ?? '')?.[1];
@@ -54,7 +56,7 @@ export function createAuthenticator(merchants: readonly Merchant[]): Authenticat
     },
     find: (key) => find(keys, key),
     replace(next) {
-      keys = next.flatMap(keysOf);
+      keys = keysOf(next);
     },
   };
 }
@@ -96,10 +98,21 @@ function find(keys: readonly Key[], sha256: string): Caller | undefined {
   return found;
 }
 
-function keysOf({ name: owner, keys, limits }: Merchant): Key[] {
-  const approvers = personsWith('approve', [{ keys }]);
-  return keys.map(({ sha256, scopes, person }) => ({
-    digest: Buffer.from(sha256, 'hex'),
-    caller: { owner, person, scopes: new Set(scopes), approvers, limits, key: sha256 },
-  }));
+function keysOf(merchants: readonly Merchant[]): Key[] {
+  const keyIdsOf = keyIdsIn(merchants);
+  return merchants.flatMap(({ name: owner, keys, limits }) => {
+    const approvers = personsWith('approve', [{ keys }]);
+    return keys.map(({ sha256, scopes, person }) => ({
+      digest: Buffer.from(sha256, 'hex'),
+      caller: {
+        owner,
+        person,
+        personKeys: keyIdsOf(person),
+        scopes: new Set(scopes),
+        approvers,
+        limits,
+        key: sha256,
+      },
+    }));
+  });
 }

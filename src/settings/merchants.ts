@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import type { PaymentEventType } from '../payments/words/payment.js';
+import { foldedName } from '../payments/words/person.js';
 
 /**
  * The merchants of an installation: their API keys, webhook endpoints and limits. They are read from the merchants'
@@ -97,10 +99,28 @@ export function decidersAmong(merchants: readonly Pick<Merchant, 'keys'>[]): str
   return personsWith('review', merchants);
 }
 
-/** Lists the persons who have keys with a scope, among the keys of some merchants. */
+/** Lists the persons who have keys with a scope, among the keys of some merchants: each once, however it is spelt. */
 export function personsWith(scope: Scope, merchants: readonly Pick<Merchant, 'keys'>[]): string[] {
   const keys = merchants.flatMap((merchant) => merchant.keys);
-  return [...new Set(keys.filter(({ scopes }) => scopes.includes(scope)).map(({ person }) => person))];
+  const persons = keys.filter(({ scopes }) => scopes.includes(scope)).map(({ person }) => person);
+  return [...new Map(persons.map((person) => [foldedName(person), person])).values()];
+}
+
+/**
+ * Returns a function that lists the identifiers of all keys of a person, at whichever merchant. Payments keep them, to
+ * know a person again who is called something else by then. Neither a key nor its digest can be found from one.
+ */
+export function keyIdsIn(merchants: readonly Pick<Merchant, 'keys'>[]): (person: string) => readonly string[] {
+  const ids = new Map<string, string[]>();
+  for (const { person, sha256 } of merchants.flatMap(({ keys }) => keys)) {
+    const name = foldedName(person);
+    ids.set(name, [...(ids.get(name) ?? []), keyIdOf(sha256)]);
+  }
+  return (person) => ids.get(foldedName(person)) ?? [];
+}
+
+function keyIdOf(sha256: string): string {
+  return createHash('sha256').update(`key ${sha256}`).digest('hex').slice(0, 16);
 }
 
 /** What is wrong with a person who has two spellings, to be said after the place. */
@@ -115,8 +135,9 @@ export const TWO_SPELLINGS = 'is written in two ways: two people need two names'
 export function spellingCheck(merchants: readonly string[]): (person: string) => boolean {
   const spellings = new Map<string, string>();
   const isFirst = (name: string) => {
-    const spelling = spellings.get(name.toLowerCase()) ?? name;
-    spellings.set(name.toLowerCase(), spelling);
+    const folded = foldedName(name);
+    const spelling = spellings.get(folded) ?? name;
+    spellings.set(folded, spelling);
     return spelling === name;
   };
   merchants.forEach(isFirst);

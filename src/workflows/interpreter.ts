@@ -318,7 +318,7 @@ class Interpreter {
     );
     onUpdate(lookUpdate, nothing, () => shielded(() => this.looks.look()));
     this.handleRequest(expireUpdate, request, ({ by }) => ({ kind: 'expire', by }));
-    this.handleRequest(approveUpdate, approve, ({ by, digest }) => ({ kind: 'approve', by, digest }));
+    this.handleRequest(approveUpdate, approve, ({ by, keys, digest }) => ({ kind: 'approve', by, keys, digest }));
     this.handleRequest(rejectPayoutUpdate, payoutRejection, ({ by, why }) => ({ kind: 'rejectPayout', by, why }));
     this.handleRequest(refreshUpdate, request, ({ by }) => ({ kind: 'refresh', by }));
     this.handleRequest(recheckUpdate, recheckRequest, ({ by }) => ({ kind: 'recheck', by }));

@@ -102,6 +102,85 @@ describe('a payout above the limit of its merchant', () => {
   });
 });
 
+describe('a payout whose person changes her name in the file', () => {
+  /** The file as it becomes, with the person and the secret of each key. */
+  const file = (...shop: readonly (readonly [person: string, secret: string])[]) =>
+    merchantsWith(
+      shop.map(([person, secret]) => ({ name: 'shop', person, secret, scopes: ['payouts', 'approve', 'read'] })),
+      { approveAbove: 1_000 },
+    );
+  const [KEY, SECOND, BOB] = ['secret-of-the-key', 'secret-of-the-second-key', 'secret-of-bob'] as const;
+  const approve = (key: string, { id, held }: { id: string; held: { digest: string } }) =>
+    call(`/v1/payouts/${id}/approve`, key, { digest: held.digest });
+
+  /** What was ordered with the key while the file had it thus. */
+  async function orderedIn(merchants: ReturnType<typeof file>) {
+    api.replaceMerchants(merchants);
+    const headers = { 'idempotency-key': randomUUID() as string };
+    const payout = { amount: 1_001, phone: '677000000' };
+    const { status, body } = await api.ask('POST', '/v1/payouts', { key: KEY, body: payout, headers });
+    expect(status).toBe(201);
+    expect(Object.keys(body)).not.toContain('orderedByKeys');
+    return body;
+  }
+
+  it.each([
+    ['is renamed', [['ann', KEY]], [['zoe', KEY]], KEY],
+    ['gets a name for a key that had none', [['shop', KEY]], [['ann', KEY]], KEY],
+    [
+      'gets her second key renamed',
+      [
+        ['ann', KEY],
+        ['ann', SECOND],
+      ],
+      [
+        ['ann', KEY],
+        ['zoe', SECOND],
+      ],
+      SECOND,
+    ],
+    [
+      'gets a name for both keys',
+      [['shop', KEY]],
+      [
+        ['ann', KEY],
+        ['ann', SECOND],
+      ],
+      SECOND,
+    ],
+    ['gets another secret, in another case', [['ann', KEY]], [['ANN', SECOND]], SECOND],
+    ['is spelt with an accent', [['ann', KEY]], [['ánn', SECOND]], SECOND],
+    ['is spelt in full width', [['ann', KEY]], [['ａｎｎ', SECOND]], SECOND],
+    ['is spelt with spaces', [['ann lee', KEY]], [[' ann  lee ', SECOND]], SECOND],
+    ['is spelt with what has no width', [['ann', KEY]], [['a\u200bnn', SECOND]], SECOND],
+  ] as const)('is not approved by her when she %s', async (_, before, after, key) => {
+    try {
+      const payout = await orderedIn(file(...before, ['bob', BOB]));
+      api.replaceMerchants(file(...after, ['bob', BOB]));
+      const own = await approve(key, payout);
+      expect([own.status, own.body.code]).toEqual([403, 'same_person']);
+      expect(own.text).not.toContain('Keys');
+      expect(stack.transactionsOf(payout.id)).toEqual([]);
+      expect((await approve(BOB, payout)).status).toBe(200);
+    } finally {
+      api.replaceMerchants(merchants);
+    }
+  });
+
+  it('is approved by nobody else, either, whose key was hers', async () => {
+    try {
+      const payout = await orderedIn(file(['ann', KEY], ['ann', SECOND], ['bob', BOB]));
+      api.replaceMerchants(file(['ann', KEY], ['zoe', SECOND], ['bob', BOB]));
+      const { body } = await approve(SECOND, payout);
+      expect(body.detail).toBe(
+        'Zoe has a key that was that of ann, who has ordered the payout: another person has to approve it.',
+      );
+    } finally {
+      api.replaceMerchants(merchants);
+    }
+  });
+});
+
 describe('a payout that nobody else could approve', () => {
   it.each([
     ['amount', { amount: 1_001 }],

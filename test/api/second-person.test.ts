@@ -31,7 +31,7 @@ const why = 'ticket 4711';
 const read = (id: string, key: string, rest = '') => api.ask('GET', `/v1/payments/${id}${rest}`, { key });
 /** Decides on the review as it is now, unless the decision says on which. */
 async function decide(id: string, key: string, decision: object) {
-  const { review } = (await read(id, SECRETS.ann)).body;
+  const { review } = (await read(id, SECRETS.bob)).body;
   const body = { review: review.number, why, ...decision };
   return await api.ask('POST', `/v1/payments/${id}/resolve`, { key, body });
 }
@@ -72,6 +72,34 @@ describe('a decision on a payout above the limit', () => {
       resolution: { action: 'fail', by: 'ann', why, approval: { by: 'bob', why: 'I see none, either' } },
     });
     expect(stack.transactionsOf(id)).toEqual([]);
+  });
+
+  it.each([
+    ['renamed', 'zoe', SECRETS.ann],
+    ['respelt', 'ANN', 'a-new-secret-of-ann'],
+    ['respelt with an accent', 'ánn', 'a-new-secret-of-ann'],
+    ['respelt in full width', 'ａｎｎ', 'a-new-secret-of-ann'],
+    ['respelt with spaces', ' ann ', 'a-new-secret-of-ann'],
+    ['respelt with what has no width', 'an\u200bn', 'a-new-secret-of-ann'],
+    ['given another name for her second key', 'zoe', 'another-secret-of-ann'],
+  ])('is not carried out by who is %s in the file meanwhile', async (_, name, secret) => {
+    const id = await reviewed();
+    expect((await decide(id, SECRETS.ann, { action: 'resend' })).status).toBe(202);
+    try {
+      const bob = { name: 'bob', secret: SECRETS.bob, scopes: ['review'] } as const;
+      api.replaceMerchants(merchantsWith([{ name: 'ops', person: name, secret, scopes: ['review'] }, bob]));
+      const { number: review } = (await read(id, SECRETS.bob)).body.review;
+      const again = await decide(id, secret, { action: 'resend', review });
+      expect([again.status, again.body.code]).toEqual([409, 'resolution_refused']);
+      expect(again.body.detail).toContain('you (as ann) have decided this already');
+      expect(again.text).not.toContain('keys');
+      expect(stack.transactionsOf(id)).toEqual([]);
+      expect((await decide(id, SECRETS.bob, { action: 'fail', review })).body.review.proposed.by).toBe('bob');
+      const second = { action: 'fail', review: review + 1 };
+      expect((await decide(id, secret, second)).status).toBe(200);
+    } finally {
+      api.replaceMerchants(merchants(undefined));
+    }
   });
 
   it('is not carried out by somebody who has decided the same without having seen it', async () => {

@@ -126,6 +126,10 @@ describe('the page of approvals', () => {
     const own = await bob.get(PATH);
     expect(own.text).toContain('You have ordered it: another person has to approve it.');
     expect(forms(own)).toEqual([expect.stringContaining('/reject')]);
+    for (const spelling of ['Bob', ' bób ', 'ｂｏｂ', 'b\u200bob']) {
+      shows({ orderedBy: spelling });
+      expect(forms(await bob.get(PATH))).toEqual([expect.stringContaining('/reject')]);
+    }
     shows({ orderedBy: undefined });
     const unknown = await bob.get(PATH);
     expect(unknown.text).toContain('so nobody can approve it');

@@ -129,6 +129,32 @@ describe('a large payout at the desk', () => {
     expect(stack.transactionsOf(id)).toEqual([]);
   });
 
+  it.each([
+    ['zoe', 'secret-of-ann', 'you (as ann) have decided this already'],
+    ['ÁNN', 'a-new-secret-of-ann', undefined],
+  ])('is not carried out by the first person, as %s', async (person, secret, refusal) => {
+    const id = await reviewed();
+    await decide(ann, id, 'resend');
+    try {
+      const first = { name: 'ops', person, secret, scopes: ['review'] } as const;
+      api.replaceMerchants(merchantsWith([first, keys[2]], { secondPersonAbove: 699 }));
+      const renamed = desk.visitor();
+      await renamed.signIn(secret);
+      const { text } = await renamed.get(`/desk/payments/${id}`);
+      expect(text.includes('Decide the same')).toBe(refusal !== undefined);
+      if (refusal !== undefined) {
+        await renamed.get(`/desk/payments/${id}/decide/resend?review=2`);
+        const { path } = await renamed.submit('/decide/resend', { why: 'ticket 4711' });
+        expect((await confirm(renamed, path)).text.toLowerCase()).toContain(refusal);
+      }
+      expect(stack.transactionsOf(id)).toEqual([]);
+      const { body } = await api.ask('GET', `/v1/payments/${id}`, { key: 'secret-of-bob' });
+      expect(body).toMatchObject({ status: 'REVIEW', review: { number: 2, proposed: { by: 'ann' } } });
+    } finally {
+      api.replaceMerchants(merchantsWith(keys, { secondPersonAbove: 699 }));
+    }
+  });
+
   it('is seconded or rejected as it was shown, and not as the first person has changed it since', async () => {
     const id = await reviewed();
     await decideElsewhere('secret-of-ann', id, { action: 'fail' });
@@ -257,6 +283,28 @@ describe('a payout that waits for an approval, at the desk', () => {
     const late = await deputy.post(`${PATH}/${id}/approve`, { ...hidden, ...ofDeputy, amount: '45000' });
     expect(late.text).toContain('The payout was released already');
     expect(stack.transactionsOf(id)).toHaveLength(1);
+  });
+
+  it.each([
+    ['principal', 'secret-of-clerk', true],
+    ['CLÈRK', 'a-new-secret-of-clerk', false],
+  ])('is not approved by the clerk under the name of %s, either', async (person, secret, hasForm) => {
+    const id = await ordered();
+    try {
+      const clerk = { name: 'shop', person, secret, scopes: ['payouts', 'approve'] } as const;
+      approving.replaceMerchants(merchantsWith([clerk, ...approvers.slice(1)], { approveAbove: 1_000 }));
+      const visitor = await visitorOf(secret);
+      // Only the API knows that the key is the one that was the clerk's.
+      expect(visitor.page.includes(`/${id}/approve`)).toBe(hasForm);
+      const { hidden } = (await visitorOf('secret-of-boss')).form(`/${id}/approve`);
+      const { hidden: own } = visitor.form('/sign-out');
+      const { text } = await visitor.post(`${PATH}/${id}/approve`, { ...hidden, ...own, amount: '45000' });
+      expect(text).toContain('another person has to approve it.');
+      expect((await payment(id)).held.approvals).toEqual([]);
+      expect(stack.transactionsOf(id)).toEqual([]);
+    } finally {
+      approving.replaceMerchants(merchantsWith(approvers, { approveAbove: 1_000 }));
+    }
   });
 
   it('is sent on its date once it is approved, or rejected by then, and read so everywhere', async () => {

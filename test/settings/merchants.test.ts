@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { keyIdsIn, personsWith } from '../../src/settings/merchants.js';
 import { merchantsFile } from '../../src/settings/merchants-file.js';
 
 const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
@@ -159,6 +160,8 @@ describe("the merchants' file", () => {
     const operators = (...names: string[]) => ({
       merchants: names.map((name, index) => ({ name, keys: [{ sha256: digest(String(index)), scopes: ['review'] }] })),
     });
+    expect(await mistakesIn(operators('ops-1', 'ops--1'))).toEqual([`merchants[1].keys[0].person ${message}`]);
+    expect(await mistakesIn(operators('ops-1-12', 'ops-11-2'))).toEqual([]);
     expect(await mistakesIn(operators('ops', 'Ops'))).toEqual([`merchants[1].keys[0].person ${message}`]);
   });
 
@@ -179,5 +182,35 @@ describe("the merchants' file", () => {
   it('that is not there is named with the reason', () => {
     const { error } = merchantsFile.safeParse(join(folder, 'nowhere.json'));
     expect(error?.issues.map(({ message }) => message)).toEqual(["can't be read: ENOENT"]);
+  });
+});
+
+describe('the keys of a person', () => {
+  const keys = (person: string, ...characters: string[]) =>
+    characters.map((character) => ({ sha256: digest(character), scopes: ['approve' as const], person }));
+  const merchants = [{ keys: [...keys('ann', 'a', 'b'), ...keys('bob', 'c')] }, { keys: keys('Ann', 'd') }];
+
+  it('are told by identifiers, at whichever merchant, under the name in any spelling', () => {
+    const keyIdsOf = keyIdsIn(merchants);
+    expect(keyIdsOf('ann')).toHaveLength(3);
+    expect(keyIdsOf('ANN')).toEqual(keyIdsOf('ann'));
+    expect(keyIdsOf('bob')).toHaveLength(1);
+    expect(keyIdsOf('eve')).toEqual([]);
+    expect(new Set([...keyIdsOf('ann'), ...keyIdsOf('bob')]).size).toBe(4);
+    expect(keyIdsIn([{ keys: keys('zoe', 'c') }])('zoe')).toEqual(keyIdsOf('bob'));
+  });
+
+  it('are short, and no part of the digests of their secrets', () => {
+    for (const id of keyIdsIn(merchants)('ann')) {
+      expect(id).toMatch(/^[0-9a-f]{16}$/);
+      expect(['a', 'b', 'd'].map(digest).join()).not.toContain(id);
+    }
+  });
+
+  it('make one person of two spellings, where two are wanted', () => {
+    const { length } = personsWith('approve', [
+      { keys: [...keys('ann', 'a'), ...keys('ANN', 'b'), ...keys('ann ', 'c')] },
+    ]);
+    expect(length).toBe(1);
   });
 });

@@ -22,6 +22,8 @@ interface DecisionOptions {
   readonly review?: number;
   /** The name of the operator's key. */
   readonly by?: string;
+  /** Identifiers of the operator's keys. */
+  readonly keys?: readonly string[] | undefined;
 }
 
 /** More than any test needs. */
@@ -204,8 +206,8 @@ export class Scenario {
   }
 
   /** A person approves the payout: it, unless the digest is another's. */
-  approve(by: string, digest = toPayment(this.payment).held?.digest ?? 'none'): this {
-    this.take({ kind: 'approve', request: ++this.requests, by, digest });
+  approve(by: string, digest = toPayment(this.payment).held?.digest ?? 'none', keys?: readonly string[]): this {
+    this.take({ kind: 'approve', request: ++this.requests, by, keys, digest });
     return this;
   }
 
@@ -222,9 +224,9 @@ export class Scenario {
 
   private decide(
     decision: { action: 'resend' | 'fail' } | { action: 'match'; transId: TransId },
-    { force = false, review = reviewOf(this.payment)?.number ?? 0, by = 'ops' }: DecisionOptions = {},
+    { force = false, review = reviewOf(this.payment)?.number ?? 0, by = 'ops', keys }: DecisionOptions = {},
   ): this {
-    const resolution = { decision, review, by, why: 'seen in the portal', force };
+    const resolution = { decision, review, by, keys, why: 'seen in the portal', force };
     this.take({ kind: 'decide', request: ++this.requests, resolution });
     return this;
   }

@@ -43,7 +43,11 @@ export const approvePayout = authenticatedRoute({
   problems: ['same_person', 'digest_mismatch', 'not_held', 'too_many_requests'],
   handle: (request, context) =>
     decide(request, context, (found) =>
-      approve(context, found, { by: request.caller.person, digest: request.body.digest }),
+      approve(context, found, {
+        by: request.caller.person,
+        keys: request.caller.personKeys,
+        digest: request.body.digest,
+      }),
     ),
 });
 

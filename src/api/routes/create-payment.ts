@@ -5,6 +5,7 @@ import type { Caller } from '../../http/auth.js';
 import { invalidRequest } from '../../http/problem.js';
 import { MAX_SEND_AHEAD_MS, needsApproval, type PaymentOrder, sendAtOf } from '../../payments/words/order.js';
 import type { PaymentId, PaymentKind } from '../../payments/words/payment-id.js';
+import { isOneName } from '../../payments/words/person.js';
 import { DAY_MS, isoTime } from '../../payments/words/time.js';
 import { paymentSchema } from '../../schemas/payment.js';
 import { ApiError } from '../api-error.js';
@@ -127,7 +128,7 @@ export async function refuseUnapprovable(
   field: 'approval' | 'amount' | 'phone',
 ): Promise<void> {
   const { owner, person, approvers } = caller;
-  if (approvers.some((one) => one !== person)) return;
+  if (approvers.some((one) => !isOneName(one, person))) return;
   if (!needsApproval(order, withTermsFor(order, context, caller).terms)) return;
   const message = `takes an approval by another person than ${person}, and ${owner} has none whose key has the scope approve`;
   await refuseUnlessStarted(context, order, invalidRequest([{ field, message }]));

@@ -70,9 +70,9 @@ export const payoutBody = z
 export function toPayoutOrder(
   id: PaymentId,
   body: z.infer<typeof payoutBody>,
-  { person: orderedBy }: Pick<Caller, 'person'>,
+  { person: orderedBy, personKeys: orderedByKeys }: Pick<Caller, 'person' | 'personKeys'>,
 ): PayoutOrder {
-  return { id, kind: 'payout', ...body, orderedBy };
+  return { id, kind: 'payout', ...body, orderedBy, orderedByKeys };
 }
 
 export const createPayout = authenticatedRoute({

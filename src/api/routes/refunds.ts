@@ -192,7 +192,8 @@ async function orderRefund(
   if (refunds.counted.filter((one) => one.id !== id).length >= MAX_REFUNDS) {
     throw tooManyRefunds(payment, sums, caller, context);
   }
-  const refund = { refundOf: collection.id, refundReason: reason, orderedBy: caller.person, metadata: {} };
+  const { person: orderedBy, personKeys: orderedByKeys } = caller;
+  const refund = { refundOf: collection.id, refundReason: reason, orderedBy, orderedByKeys, metadata: {} };
   // Whoever approves it knows from the provider whether the collection was refunded before.
   const isFromBackup = collection.createdAt < (context.restoredAt ?? 0) && ({ approval: true } as const);
   return { order: { id, kind: 'payout', amount: asked, ...recipient, ...refund, ...isFromBackup }, refunds, collected };

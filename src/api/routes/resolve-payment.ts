@@ -3,6 +3,7 @@ import { findByTransId } from '../../engine/find-by-transaction.js';
 import type { FoundPayment, ReadContext } from '../../engine/find-payment.js';
 import { readPayment } from '../../engine/read-payment.js';
 import { updatePayment } from '../../engine/update-payment.js';
+import type { Caller } from '../../http/auth.js';
 import { onlyFor, variantError } from '../../http/validate.js';
 import { allOf, type Decision } from '../../payments/words/decision.js';
 import { paymentSchema } from '../../schemas/payment.js';
@@ -82,7 +83,7 @@ export const resolvePayment = authenticatedRoute({
   async handle(request, context) {
     const found = await ownPayment(context, request);
     const view = viewerOf(context, request.caller, found.merchant);
-    const send = await updateOf(context, found, request.body, request.caller.person, view);
+    const send = await updateOf(context, found, request.body, request.caller, view);
     const update = await updatePayment(context, found, send);
     const json = view(update.result.payment);
     switch (update.kind) {
@@ -104,12 +105,12 @@ export const resolvePayment = authenticatedRoute({
   },
 });
 
-/** Makes the update that carries a decision to the payment. `by`: the operator. */
+/** Makes the update that carries an operator's decision to the payment. */
 async function updateOf(
   context: ReadContext,
   found: FoundPayment,
   body: z.output<typeof resolutionBody>,
-  by: string,
+  { person: by, personKeys: keys }: Caller,
   view: Viewer,
 ): Promise<Parameters<typeof updatePayment>[2]> {
   const { review, why } = body;
@@ -119,7 +120,7 @@ async function updateOf(
   const { action, force } = body;
   const decision: Decision = action === 'match' ? { action, transId: body.transId } : { action };
   await refuseTaken(context, found, decision, view);
-  return (handle) => handle.executeUpdate(resolveUpdate, { args: [{ decision, review, why, force, by }] });
+  return (handle) => handle.executeUpdate(resolveUpdate, { args: [{ decision, review, why, force, by, keys }] });
 }
 
 /**

@@ -62,6 +62,8 @@ export type Checker = Actor<Actor['role'] | 'statement'>;
 /** A person's approval of a held payout, and the digest of what is approved. */
 export interface Approve {
   readonly by: string;
+  /** Identifiers of this person's keys. */
+  readonly keys?: readonly string[] | undefined;
   readonly digest: string;
 }
 

@@ -1,7 +1,8 @@
 import { xaf } from '../words/limits.js';
-import { approveBy, type HeldFor, needsApproval, sendAtOf } from '../words/order.js';
+import { approveBy, type HeldFor, needsApproval, type PayoutOrder, sendAtOf } from '../words/order.js';
 import { digestOf } from '../words/order-digest.js';
 import { isUnreleased, type PaymentState } from '../words/payment-state.js';
+import { isOneName, isOnePerson } from '../words/person.js';
 import { type Failed, type Held, isNonEmpty, type TransactionMention } from '../words/phase.js';
 import { isoTime } from '../words/time.js';
 import type { Approve } from './events.js';
@@ -37,21 +38,27 @@ function release(payment: PaymentState, now: number): PaymentState {
 }
 
 /** Objects to an approval that can't release the payout. */
-export function objectionToApproval(payment: PaymentState, { by, digest }: Approve, now: number): Refusal | undefined {
+export function objectionToApproval(payment: PaymentState, approve: Approve, now: number): Refusal | undefined {
   const { order, terms } = payment;
   const stopped = objectionToStop(payment, now);
   if (stopped !== undefined) return stopped;
   if (order.kind !== 'payout' || !needsApproval(order, terms)) {
     return { type: 'NotHeld', words: 'nobody has to approve the payout: it waits for its date' };
   }
-  if (order.orderedBy === undefined || order.orderedBy === by) {
-    const whose =
-      order.orderedBy === undefined ? "it isn't known who ordered the payout" : `${by} has ordered the payout`;
-    return { type: 'SamePerson', words: `${whose}: another person has to approve it` };
-  }
-  if (digest === digestOf(order)) return undefined;
+  const same = objectionToApprover(order, approve);
+  if (same !== undefined) return { type: 'SamePerson', words: `${same}: another person has to approve it` };
+  if (approve.digest === digestOf(order)) return undefined;
   const words = `the digest is that of another payout than this one of ${xaf(order.amount)}: read the payment again`;
   return { type: 'OtherDigest', words };
+}
+
+/** Objects to whoever has ordered the payout, and to everybody while nobody knows who has. */
+function objectionToApprover({ orderedBy, orderedByKeys }: PayoutOrder, { by, keys }: Approve): string | undefined {
+  if (orderedBy === undefined) return "it isn't known who ordered the payout";
+  if (!isOnePerson({ name: orderedBy, keys: orderedByKeys }, { name: by, keys })) return undefined;
+  return isOneName(orderedBy, by)
+    ? `${by} has ordered the payout`
+    : `${by} has a key that was that of ${orderedBy}, who has ordered the payout`;
 }
 
 /** Records an approval. A second one changes nothing. */

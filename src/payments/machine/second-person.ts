@@ -8,6 +8,7 @@ import {
 } from '../words/decision.js';
 import { xaf } from '../words/limits.js';
 import type { PaymentState } from '../words/payment-state.js';
+import { isOnePerson } from '../words/person.js';
 import type { Deciding, Review } from '../words/phase.js';
 import {
   type Change,
@@ -44,7 +45,7 @@ export function isProposal(payment: PaymentState, review: Review, resolution: Re
 
 /** Reports whether a decision is the very one that waits for a second person, made by somebody else. */
 function isApproval({ proposed }: Review, resolution: Resolution): boolean {
-  if (proposed === undefined || isOnePerson(proposed, resolution)) return false;
+  if (proposed === undefined || areOnePersons(proposed, resolution)) return false;
   return isSame(proposed.decision, resolution.decision) && overrulesTheSame(proposed, resolution);
 }
 
@@ -52,9 +53,9 @@ function overrulesTheSame({ force }: Resolution, other: Resolution): boolean {
   return overrulesAllOf(force, other.force) && overrulesAllOf(other.force, force);
 }
 
-/** A person may have several keys. */
-function isOnePerson(one: Resolution, other: Resolution): boolean {
-  return one.by === other.by;
+/** A person may have several keys, and a key another person's name by now. */
+function areOnePersons(one: Resolution, other: Resolution): boolean {
+  return isOnePerson({ name: one.by, keys: one.keys }, { name: other.by, keys: other.keys });
 }
 
 function isSame(one: Decision, other: Decision): boolean {
@@ -65,10 +66,11 @@ function isSame(one: Decision, other: Decision): boolean {
 export function objectionToPerson({ proposed }: Review, resolution: Resolution): Refusal | undefined {
   if (proposed === undefined || !isSame(proposed.decision, resolution.decision)) return undefined;
   const { by, force } = proposed;
-  if (isOnePerson(proposed, resolution)) {
+  if (areOnePersons(proposed, resolution)) {
+    const you = resolution.by === by ? `you (${by})` : `you (as ${by})`;
     return overrulesTheSame(proposed, resolution)
       ? resolutionRefused(
-          `you (${by}) have decided this already, and it waits for a second person: another person has to decide the same`,
+          `${you} have decided this already, and it waits for a second person: another person has to decide the same`,
         )
       : undefined;
   }

@@ -96,6 +96,7 @@ const payoutOrder = object({
   approval: yes,
   sendAt: optional(number()),
   orderedBy: optional(text()),
+  orderedByKeys: optional(list(text())),
   refundOf: optional(paymentId),
   refundReason: optional(text()),
 });
@@ -155,6 +156,7 @@ const resolution = {
   decision,
   review: count,
   by: text(),
+  keys: optional(list(text())),
   why: text(),
   force: z.union([flag(), list(z.enum(OBJECTIONS))]),
 };

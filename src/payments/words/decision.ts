@@ -62,6 +62,8 @@ export interface Resolution {
   readonly review: number;
   /** The operator: the person whose API key it is. */
   readonly by: string;
+  /** Identifiers of this person's keys. */
+  readonly keys?: readonly string[] | undefined;
   readonly why: string;
   readonly force: Force;
 }

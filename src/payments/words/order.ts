@@ -48,6 +48,8 @@ export interface PayoutOrder extends OrderCommon {
   readonly sendAt?: number | undefined;
   /** The person who ordered it. While nobody is named, nobody can approve it. */
   readonly orderedBy?: string | undefined;
+  /** Identifiers of this person's keys when it was ordered. */
+  readonly orderedByKeys?: readonly string[] | undefined;
   /** The collection that it refunds. */
   readonly refundOf?: PaymentId | undefined;
   /** The reason for the refund, in the merchant's words. */

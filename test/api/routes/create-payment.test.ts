@@ -337,11 +337,12 @@ describe('the order that a body makes', () => {
 
   it('is the body with its id, its kind and who ordered it, for a payout', () => {
     const body = { amount: 500, medium: 'platform', email: 'jane@example.org', metadata: { a: 'b' } };
-    expect(toPayoutOrder(id, payoutBody.parse(body), { person: 'ann' })).toEqual({
+    expect(toPayoutOrder(id, payoutBody.parse(body), { person: 'ann', personKeys: ['k1'] })).toEqual({
       id,
       kind: 'payout',
       ...body,
       orderedBy: 'ann',
+      orderedByKeys: ['k1'],
     });
   });
 

@@ -84,6 +84,38 @@ describe('an approval', () => {
     expect(payment.approve('ann').payment.phase.kind).toBe('held');
   });
 
+  it.each([
+    ['with another name for one of their keys', 'zoe', ['k9', 'k2']],
+    ['with a name for a key that had none', 'ann-lee', ['k1']],
+    ['in another case', 'ANN', ['k3']],
+    ['with an accent', 'Ànn', ['k3']],
+    ['in full width', 'ａｎｎ', ['k3']],
+    ['with spaces', ' ann ', ['k3']],
+    ['with what has no width', 'a\u200bnn', ['k3']],
+    ['by an API that sends no keys', 'Ann', undefined],
+  ])('of the person who ordered it is refused, %s', (_, by, keys) => {
+    const payment = toApprove({ orderedByKeys: ['k1', 'k2'] }).approve(by, undefined, keys);
+    expect(payment.reply).toMatchObject(refused('SamePerson', 'another person has to approve it'));
+    expect(payment.payment.phase.kind).toBe('held');
+    expect(payment.approve('bob', undefined, ['k4']).reply?.kind).toBe('done');
+  });
+
+  it('goes by the names alone where the order is from before keys were kept', () => {
+    const payment = toApprove().approve('Ann', undefined, ['k1']);
+    expect(payment.reply).toMatchObject(refused('SamePerson', 'Ann has ordered'));
+    expect(payment.approve('zoe', undefined, ['k1']).reply?.kind).toBe('done');
+  });
+
+  it('says whose key it was, where the name is another', () => {
+    const payment = toApprove({ orderedByKeys: ['k1'] }).approve('zoe', undefined, ['k1']);
+    expect(payment.reply).toMatchObject(refused('SamePerson', 'zoe has a key that was that of ann'));
+  });
+
+  it('shows no key', () => {
+    const { payment } = toApprove({ orderedByKeys: ['key-of-ann'] }).approve('bob', undefined, ['key-of-bob']);
+    expect(JSON.stringify(toPayment(payment))).not.toContain('key-of');
+  });
+
   it('is refused whoever makes it while nobody knows who ordered the payout', () => {
     const payment = toApprove({ orderedBy: undefined }).approve('bob');
     expect(payment.reply).toMatchObject(refused('SamePerson', "isn't known who ordered"));

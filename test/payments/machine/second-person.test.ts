@@ -73,6 +73,33 @@ describe('a decision on a large payout', () => {
     expect(payment.payment.resolved).toBeUndefined();
   });
 
+  it.each([
+    ['with another name for one of her keys', 'zoe', ['k9', 'k2']],
+    ['in another case', 'ANN', ['k3']],
+    ['with an accent', 'Ànn', ['k3']],
+    ['in full width', 'ａｎｎ', ['k3']],
+    ['with spaces', ' ann ', ['k3']],
+    ['with what has no width', 'a\u200bnn', ['k3']],
+    ['by an API that sends no keys', 'Ann', undefined],
+  ])('is refused to the same person a second time, %s', (_, by, keys) => {
+    for (const action of ['resend', 'fail'] as const) {
+      const payment = reviewed()[action]({ ...ann, keys: ['k1', 'k2'] });
+      payment[action]({ by, keys });
+      expect(payment.reply).toMatchObject(refused('you (as ann) have decided this already'));
+      expect(payment.phase('review').proposed).toMatchObject({ by: 'ann' });
+      payment[action]({ ...bob, keys: ['k4'] });
+      expect(payment.payment.phase.kind).toBe('deciding');
+    }
+  });
+
+  it('shows no key', () => {
+    const payment = reviewed().fail({ ...ann, keys: ['key-of-ann'] });
+    expect(JSON.stringify(toPayment(payment.payment))).not.toContain('key-of');
+    payment.fail({ ...bob, keys: ['key-of-bob'] }).listed();
+    expect(payment.payment.resolved).toMatchObject({ by: 'ann', approval: { by: 'bob' } });
+    expect(JSON.stringify([toPayment(payment.payment), payment.timeline])).not.toContain('key-of');
+  });
+
   it('is replaced by another one, by whomever, which then waits in its place', () => {
     const payment = reviewed().fail(ann).resend(bob);
     expect(payment.reply?.kind).toBe('done');
