@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import express, { type Request, type RequestHandler, type Router } from 'express';
-import { isPrivate, plainTextWarning, textOf } from '../http/browser.js';
+import express, { type Request, type RequestHandler, type Response, type Router } from 'express';
+import { isPrivate, plainTextWarning, privateAction, textOf } from '../http/browser.js';
 import { Html, html } from '../http/html.js';
 import { Problem } from '../http/problem.js';
 import type { Readers } from './readers.js';
@@ -13,23 +13,20 @@ import type { Readers } from './readers.js';
 export function signInPages(readers: Readers, uiUrl: string | undefined): Router {
   const router = express.Router();
   router.get('/', (request, response) => {
+    if (!isPrivate(request)) return refuseUnsafe(response);
     const reader = readers.signedIn(request);
-    if (!isPrivate(request)) response.status(403);
-    response.type('html').send(reader === undefined ? signedOutPage(request) : signedInPage(reader.person, uiUrl));
+    response.type('html').send(reader === undefined ? signInPage(request) : signedInPage(reader.person, uiUrl));
   });
   router.post(['/sign-in', '/sign-out'], refuseOtherSites, express.urlencoded({ extended: false, limit: 4_096 }));
   router.post('/sign-in', async (request, response) => {
-    if (!isPrivate(request)) {
-      response.status(403).type('html').send(signedOutPage(request));
-      return;
-    }
+    if (!isPrivate(request)) return refuseUnsafe(response);
     try {
       const { key } = await readers.withKey(request, textOf(request.body, 'key').trim());
       readers.sessions.begin(request, response, { key });
       response.redirect(303, '/');
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      response.status(error.status).type('html').send(signInPage(error.message));
+      response.status(error.status).type('html').send(signInPage(request, error.message));
     }
   });
   router.post('/sign-out', (request, response) => {
@@ -66,15 +63,18 @@ button { font: inherit; padding: .5rem 1rem; border: 0; border-radius: 4px; back
 /** The page's style, as a source that its Content-Security-Policy allows. */
 export const STYLE_SOURCE = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`;
 
-function signedOutPage(request: Request): string {
-  return signInPage(isPrivate(request) ? undefined : plainTextWarning('this page'));
+function refuseUnsafe(response: Response): void {
+  response
+    .status(403)
+    .type('html')
+    .send(page(html`<p role="alert">${plainTextWarning('this page')}</p>`));
 }
 
-function signInPage(problem: string | undefined): string {
+function signInPage(request: Request, problem?: string): string {
   return page(html`<p>Payments are encrypted in Temporal. Sign in with an API key of the scope <code>review</code>, and the Web UI shows them
 readable in this browser.</p>
 ${problem !== undefined && html`<p role="alert">${problem}</p>`}
-<form method="post" action="/sign-in">
+<form method="post" action="${privateAction(request, '/sign-in')}">
 <label for="key">API key</label>
 <input id="key" name="key" type="password" autocomplete="current-password" required autofocus>
 <button>Sign in</button>

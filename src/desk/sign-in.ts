@@ -7,6 +7,7 @@ import {
   cookieOptions,
   isPrivate,
   plainTextWarning,
+  privateAction,
   randomToken,
   textOf,
 } from '../http/browser.js';
@@ -48,10 +49,7 @@ export class SignIn {
     show(request, response, 200, nextOf(textOf(request.query, 'next')));
   };
 
-  /**
-   * The pages for signing in and out. Wrong keys are limited, here by the operator's address and in the API by the
-   * desk's. A valid key is always accepted: others' attempts lock no operator out.
-   */
+  /** POST /desk/sign-in */
   readonly submit: RequestHandler = async (request, response) => {
     if (!isPrivate(request)) return refuseUnsafe(response);
     const next = nextOf(textOf(request.body, 'next'));
@@ -123,13 +121,21 @@ function refuseUnsafe(response: Response): void {
 function show(request: Request, response: Response, status: number, next: string, error?: string): void {
   const token = randomToken();
   response.cookie(cookieName(FORM_COOKIE, request), token, { ...cookieOptions(request), maxAge: FORM_AGE_MS });
-  response.status(status).send(signInPage(token, next, error));
+  const action = privateAction(request, '/desk/sign-in');
+  response.status(status).send(signInPage({ action, token, next, error }));
 }
 
-function signInPage(token: string, next: string, error: string | undefined): string {
+interface SignInForm {
+  readonly action: string;
+  readonly token: string;
+  readonly next: string;
+  readonly error: string | undefined;
+}
+
+function signInPage({ action, token, next, error }: SignInForm): string {
   const main = html`
 <div class="title"><h1>Sign in to the desk</h1><p>Here people decide on payments in REVIEW, and approve payouts.</p></div>
-<form class="card" method="post" action="/desk/sign-in">
+<form class="card" method="post" action="${action}">
 ${csrfField(token)}<input type="hidden" name="next" value="${next}">
 <div class="field"><label for="key">Your API key</label>
 <span class="hint" id="key-hint">It needs the scope review or approve. What you decide is recorded under the name of its person: use your own.</span>

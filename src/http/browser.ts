@@ -4,14 +4,35 @@ import type { CookieOptions, Request } from 'express';
 /** The User-Agent that the desk calls the API with. */
 export const DESK_AGENT = 'sanaga-desk';
 
-/** Reports whether an API key may travel with a request: over https, or within one machine. */
-export function isPrivate({ secure, hostname }: Request): boolean {
-  return secure || /^(localhost|127(\.\d+){3}|\[?::1\]?)$/.test(hostname ?? '');
+/** Names of this machine, as a browser writes them in `Host`. */
+const LOCAL_HOST = /^(localhost|127(\.\d+){3}|\[::1\])(:\d+)?$/;
+
+/** Headers that proxies add, and browsers don't. */
+const OF_PROXIES = /^(forwarded|via|x-real-ip|x-forwarded-.*)$/;
+
+/**
+ * Reports whether an API key may travel with a request: over https, which a trusted proxy says, or within one machine.
+ * A proxy may have put the name of this machine into `Host`. It is told by its headers, and in a form by the browser's
+ * `Origin`, which is the address that the person sees.
+ */
+export function isPrivate({ secure, method, headers }: Request): boolean {
+  if (secure) return !/\bhttp\b/.test(String(headers['x-forwarded-proto'] ?? ''));
+  const { host = '', origin } = headers;
+  if (!LOCAL_HOST.test(host) || Object.keys(headers).some((name) => OF_PROXIES.test(name))) return false;
+  return method !== 'POST' || origin === `http://${host}`;
+}
+
+/**
+ * The address for a form that sends a key, whose page {@link isPrivate}. Over http, it names this machine: behind a
+ * proxy that has hidden itself, it is another site's, where the page's policy lets no form go.
+ */
+export function privateAction({ secure, headers }: Request, path: string): string {
+  return secure ? path : `http://${headers.host}${path}`;
 }
 
 /** Warns that an API key would be read on its way. @param page what to open by https instead, such as `the desk` */
 export function plainTextWarning(page: string): string {
-  return `Your key would be sent over the network for everybody to read. Open ${page} by https. If you have, the proxy must send X-Forwarded-Proto, and TRUSTED_PROXIES must count it.`;
+  return `Your key would be sent over the network for everybody to read. Open ${page} by https. If you have, the proxy must send X-Forwarded-Proto: https, and TRUSTED_PROXIES must count it. If you have sent a key by http, replace it.`;
 }
 
 /** Makes a value that can't be guessed: 256 random bits. */

@@ -30,6 +30,8 @@ export function createPages({ trustedProxies, styleSource }: PagesOptions): Expr
         },
       },
       xFrameOptions: { action: 'deny' },
+      // With Helmet's default, a form's Origin would be null.
+      referrerPolicy: { policy: 'same-origin' },
       xDownloadOptions: false,
     }),
     (_, response, next) => {

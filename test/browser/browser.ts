@@ -49,8 +49,8 @@ export async function findChromium(
   };
 }
 
-/** Starts the browser, without a window and with nothing that calls home. */
-export async function launchBrowser(): Promise<Browser> {
+/** Starts the browser, without a window and with nothing that calls home. @param more arguments for it */
+export async function launchBrowser(more: readonly string[] = []): Promise<Browser> {
   const { executablePath, env } = await findChromium();
   return await chromium.launch({
     executablePath,
@@ -63,6 +63,7 @@ export async function launchBrowser(): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      ...more,
     ],
   });
 }

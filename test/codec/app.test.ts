@@ -78,7 +78,11 @@ function useCodecServer(options: Partial<CodecServerOptions> = {}) {
       body: typeof payloads === 'string' ? payloads : JSON.stringify({ payloads }),
     });
   const signIn = (secret: string, headers: Record<string, string> = {}) =>
-    ask('/sign-in', { method: 'POST', headers, body: new URLSearchParams({ key: secret }) });
+    ask('/sign-in', {
+      method: 'POST',
+      headers: { origin: server.url, ...headers },
+      body: new URLSearchParams({ key: secret }),
+    });
   /** Returns the cookie that a browser sends after a response that sets it. */
   const cookieOf = (headers: Headers) => (headers.get('set-cookie') ?? '').split(';')[0] ?? '';
   return { server, log, ask, decode, signIn, cookieOf };
@@ -251,7 +255,10 @@ describe('a session', () => {
   });
 
   it('begins over https, and then goes over https to this host alone', async () => {
-    const answer = await signIn(KEYS.operator, { 'x-forwarded-proto': 'https', 'x-forwarded-host': HOST });
+    const answer = await signIn(KEYS.operator, {
+      ...{ 'x-forwarded-proto': 'https', 'x-forwarded-host': HOST },
+      'sec-fetch-site': 'same-origin',
+    });
     expect(answer.headers.get('set-cookie')).toMatch(/^__Host-sanaga_codec=.*; Path=\/; .*Secure/);
     const cookie = cookieOf(answer.headers);
     const read = await decode(await encrypted(order), { cookie, origin, 'x-forwarded-proto': 'https' });

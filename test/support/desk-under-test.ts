@@ -51,7 +51,8 @@ export class Visitor {
   /** Sends the page's form that goes to an address which ends so, with its own hidden fields. */
   async submit(end: string, fields: Readonly<Record<string, string>> = {}): Promise<Loaded> {
     const { action, hidden } = this.form(end);
-    return await this.post(action, { ...hidden, ...fields });
+    const { pathname, search } = new URL(action, this.url);
+    return await this.post(pathname + search, { ...hidden, ...fields });
   }
 
   form(end: string) {
@@ -77,7 +78,11 @@ export class Visitor {
     const response = await fetch(this.url + path, {
       method,
       redirect: 'manual',
-      headers: { ...this.headers, ...(cookie !== '' && { cookie }) },
+      headers: {
+        ...(method === 'POST' && { origin: this.url }),
+        ...this.headers,
+        ...(cookie !== '' && { cookie }),
+      },
       ...(body !== undefined && { body }),
     });
     for (const line of response.headers.getSetCookie()) {
