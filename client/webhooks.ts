@@ -29,8 +29,9 @@ const MAX_SECRETS = 10;
  * @throws {TypeError} for a body that was parsed already, a secret that isn't one, or a tolerance that can't be right
  *
  * @example
- * const event = await verifyWebhook(await request.text(), request.headers, process.env.SANAGA_WEBHOOK_SECRET);
- * if (event.data.final) await settle(event.data.externalId, event.data.status);
+ * const { data } = await verifyWebhook(await request.text(), request.headers, process.env.SANAGA_WEBHOOK_SECRET);
+ * // A payout can have an order's externalId, too.
+ * if (data.kind === 'collection' && data.final) await settle(data.externalId, data.status, data.amountPaid);
  */
 export async function verifyWebhook(
   body: string | Uint8Array | ArrayBuffer,

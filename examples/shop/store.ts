@@ -105,12 +105,16 @@ export class Store {
   }
 
   /**
-   * Finds the attempt of a payment: of a collection, by the `externalId`; of a refund, by the id that Sanaga's first
-   * answer had. A notification that comes before that is no loss: the request is repeated, and answered with the
-   * payment as it is then.
+   * Finds the attempt of a payment: of a collection, by the `externalId` and the amount; of a refund, by the id that
+   * Sanaga's first answer had. A notification that comes before that is no loss: the request is repeated, and answered
+   * with the payment as it is then. Other systems' payments, payouts among them, can have any `externalId`.
    */
-  attemptOf({ id, kind, externalId = '' }: Pick<Payment, 'id' | 'kind' | 'externalId'>): Attempt | undefined {
-    if (kind === 'collection') return this.attempt(externalId);
+  attemptOf(payment: Pick<Payment, 'id' | 'kind' | 'externalId' | 'amount'>): Attempt | undefined {
+    const { id, kind, externalId = '', amount } = payment;
+    if (kind === 'collection') {
+      const attempt = this.attempt(externalId);
+      return attempt?.kind === 'collection' && attempt.params.amount === amount ? attempt : undefined;
+    }
     const row = this.#db.prepare(`${ATTEMPTS} WHERE json_extract(payment, '$.id') = ?`).get(id);
     return row && toAttempt(row);
   }

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,6 +27,7 @@ import { expectInSchema } from '../support/documented.js';
 import { type Block, type Page, readPages } from '../support/pages.js';
 import { Shell } from '../support/shell.js';
 import { encryptionWith } from '../support/test-encryption.js';
+import { codeFolder } from './code-folder.js';
 import { asMerchantsSee, likenessOf } from './likeness.js';
 import { type RunningStart, runStart } from './running-start.js';
 
@@ -137,7 +138,7 @@ describe('every block of', () => {
   );
 
   it('the TypeScript and JavaScript of all pages has its types right', async () => {
-    const folder = await typeScriptFolder('types');
+    const folder = await codeFolder(join(base, 'types'));
     const files = pages.flatMap(({ path, blocks }) =>
       blocks
         .filter(({ language }) => ['ts', 'js'].includes(language))
@@ -362,7 +363,7 @@ class Reader {
       const { stdout } = await this.shell.run('pwd');
       return await writeFile(join(stdout.trim(), savedAs), content);
     }
-    const folder = await typeScriptFolder(join(this.folder, 'code'));
+    const folder = await codeFolder(join(this.folder, 'code'));
     const file = join(folder, fileName(this.page.path, this.#codeBlocks++, block.language));
     await writeFile(file, content);
     const child = spawn(process.execPath, [file], {
@@ -515,24 +516,6 @@ function compareDemo(table: string): void {
     return [name, columns.find((one) => /^[A-Z]{6,}$/.test(one))];
   });
   expect(shown).toEqual(scenarios('http://127.0.0.1').map(({ name, expected }) => [name, expected]));
-}
-
-/** A folder with the packages that the examples use. */
-async function typeScriptFolder(name: string): Promise<string> {
-  const folder = name.startsWith('/') ? name : join(base, name);
-  await mkdir(join(folder, 'node_modules'), { recursive: true });
-  const packages = ['express', 'standardwebhooks', '@types'];
-  const links = [
-    ...packages.map((one) => [join(PROJECT, 'node_modules', one), one] as const),
-    [join(PROJECT, 'dist'), 'sanaga'] as const,
-  ];
-  for (const [target, one] of links) {
-    await symlink(target, join(folder, 'node_modules', one)).catch((error: unknown) => {
-      if (!String(error).includes('EEXIST')) throw error;
-    });
-  }
-  await writeFile(join(folder, 'package.json'), '{ "type": "module" }\n');
-  return folder;
 }
 
 const fileName = (path: string, index: number, language: string) =>

@@ -488,6 +488,21 @@ describe("the example shop's webhook", () => {
     expect(stateNow(order).kind).not.toBe('paid');
   });
 
+  it('takes no payout, and no collection of another amount, for the payment of an order with that externalId', async () => {
+    const answered = await place();
+    await reopen(losesAnswers);
+    const unanswered = await place();
+    for (const order of [answered, unanswered]) {
+      const { key } = lastOf(order);
+      const success = { ...afterwards(paymentOf(answered), { status: 'SUCCESSFUL', final: true }), externalId: key };
+      expect((await notify({ ...success, id: 'pay_17', kind: 'payout', method: 'payout' })).status).toBe(204);
+      expect((await notify({ ...success, id: 'pay_18', kind: 'payout', refundOf: 'col_17' })).status).toBe(204);
+      expect((await notify({ ...success, id: 'col_18', amount: 100, amountPaid: 100 })).status).toBe(204);
+      expect(stateNow(order).kind).not.toBe('paid');
+      expect(stateNow(order).kind).not.toBe('otherAmount');
+    }
+  });
+
   it('does not acknowledge what it could not store', async () => {
     const order = await place();
     const success = afterwards(paymentOf(order), { status: 'SUCCESSFUL', final: true });
