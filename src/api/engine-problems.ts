@@ -31,10 +31,10 @@ function problemOf(error: EngineError): Problem {
     }
     case 'keyReused': {
       const { paymentId, isErased } = error;
+      const first = 'Look at that first: it may be paid, and another key would pay besides it.';
       const detail = isErased
-        ? "This Idempotency-Key was used for a payment whose payer's data was erased since, so that it can't be said whether it had " +
-          `this body. See /v1/payments/${paymentId}, and use a new key for a new payment.`
-        : 'This Idempotency-Key was used with another body. Use a new key for a new payment.';
+        ? `This Idempotency-Key was used by the payment ${paymentId}, whose payer's data was erased since, so that it can't be said whether it had this body. ${first}`
+        : `This Idempotency-Key was used with another body, by the payment ${paymentId}. ${first}`;
       return new ApiError('idempotency_key_reused', detail, { paymentId });
     }
     case 'paymentNotFound':

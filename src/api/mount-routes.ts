@@ -3,12 +3,16 @@ import type { Express, Request, RequestHandler, Response } from 'express';
 import { type Authenticator, requireScope } from '../http/auth.js';
 import { readBytes, readJson } from '../http/body.js';
 import { recordOf } from '../http/request-log.js';
-import { validate, validateQuery } from '../http/validate.js';
+import { expectNoBody, validate, validateQuery } from '../http/validate.js';
 import { methodNotAllowed } from './api-error.js';
 import type { ApiContext } from './context.js';
 import type { ApiRequest, ApiResponse, Route } from './route.js';
 
-/** Adds the routes to the app. A body is read only once the key and the query are found valid. */
+/**
+ * Adds the routes to the app. A body is read only once the key and the query are found valid. With a key, whatever the
+ * route doesn't describe is refused: nothing is sent now that was meant for later, or for another amount. Routes
+ * without a key either read nothing, so that a probe may add what it likes, or are the provider's.
+ */
 export function mountRoutes(
   app: Express,
   routes: readonly Route[],
@@ -59,8 +63,10 @@ async function handle(
   else response.once('close', () => admission.leave());
   response.set(admission.headers);
   requireScope(caller, route.scopes);
-  const query = route.query && validateQuery(route.query, request.query);
-  const body = route.body && validate(route.body, await readJson(request, response), 'body');
+  const query = validateQuery(route.query, request.query, route);
+  const body = route.body
+    ? validate(route.body, await readJson(request, response), 'body', route)
+    : await expectNoBody(request, response, route);
   const run = () => route.handle({ ...received, caller, query, body }, context);
   if (route.isOutOfTurn?.(query)) return await run();
   return await requestLimits.inTurn(`${route.method} ${caller.owner}`, run);

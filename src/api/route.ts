@@ -118,11 +118,11 @@ export interface RequestExample {
 export interface AuthenticatedRoute<Body = unknown, Query = unknown, Response extends ApiResponse = ApiResponse>
   extends RouteCommon {
   readonly scopes: readonly [Scope, ...Scope[]];
-  /** Without it, the body isn't read. */
+  /** Without it, a body is refused. */
   readonly body?: z.ZodType<Body>;
   /** Bodies by name. The schema accepts each. */
   readonly examples?: Readonly<Record<string, RequestExample>>;
-  /** An object with a schema for each parameter. Without it, query parameters are ignored. */
+  /** An object with a schema for each parameter. Without it, all are refused. */
   readonly query?: z.ZodType<Query>;
   /** It takes an Idempotency-Key header, which the schema accepts. */
   readonly idempotencyKey?: { readonly schema: z.ZodType<string>; readonly required: boolean };

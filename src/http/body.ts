@@ -67,7 +67,8 @@ function toProblem(error: unknown): Problem {
  * @throws {Problem} as {@link readBody}, and `unsupported_media_type`, `malformed_json`, `invalid_request`.
  */
 export async function readJson(request: Request, response: Response): Promise<unknown> {
-  if (!request.is('application/json')) {
+  const isJson = request.is('application/json');
+  if (isJson === false && request.headers['content-length'] !== '0') {
     throw httpProblem('unsupported_media_type', 'Send a JSON object with "Content-Type: application/json".');
   }
   return toJson(await readBody(request, response));

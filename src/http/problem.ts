@@ -60,8 +60,12 @@ export class Problem extends Error {
 export const httpProblem = (code: keyof typeof HTTP_PROBLEMS, detail: string, options?: ProblemOptions): Problem =>
   new Problem(code, HTTP_PROBLEMS[code], detail, options);
 
-export const invalidRequest = (errors: readonly FieldError[]): Problem =>
+export const invalidRequest = (
+  errors: readonly FieldError[],
+  headers: Readonly<Record<string, string>> = {},
+): Problem =>
   httpProblem('invalid_request', errors.map(({ field, message }) => `${field} ${message}`).join('; '), {
+    headers,
     extras: { errors },
   });
 

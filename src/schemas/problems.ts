@@ -8,7 +8,7 @@ export const PROBLEMS = {
   invalid_request: {
     ...HTTP_PROBLEMS.invalid_request,
     cause:
-      "a field or parameter is missing, unknown, repeated or has a value that isn't allowed; `errors` has each one",
+      "a field or parameter is missing, unknown, repeated or has a value that isn't allowed, or there is a body where none is taken; `errors` has each one",
     cure: 'correct the fields or parameters in `errors`',
     example: 'amount must be at least 100 XAF',
   },
@@ -29,8 +29,8 @@ export const PROBLEMS = {
   invalid_idempotency_key: {
     status: 400,
     title: 'The Idempotency-Key is not valid',
-    cause: 'the header is empty, too long, was sent twice, or has other characters',
-    cure: 'send one header of 1 to 255 printable ASCII characters',
+    cause: 'the header is empty, too long, was sent twice, has other characters, or another name',
+    cure: 'send one header `Idempotency-Key` of 1 to 255 printable ASCII characters',
     example: 'Send only one Idempotency-Key header.',
   },
   unauthenticated: {
@@ -72,8 +72,9 @@ export const PROBLEMS = {
     status: 409,
     title: 'The Idempotency-Key was used for another request',
     cause: 'this Idempotency-Key was used for a request with another body',
-    cure: 'use a new key for a new payment; `paymentId` is the payment that has this key',
-    example: 'This Idempotency-Key was used with another body.',
+    cure: 'read the payment in `paymentId` first: it may be paid. If it is the one that you mean, pay nothing: what is sent corrected, with another key, is paid besides it, unless it is FAILED or EXPIRED and `final`. Only a payment that is to be made besides it takes another key',
+    example:
+      'This Idempotency-Key was used with another body, by the payment pay_428b1c9a6c0e4d7f8a1b2c3d4e5f6071. Look at that first: it may be paid, and another key would pay besides it.',
   },
   not_a_link: {
     status: 409,
@@ -146,7 +147,7 @@ export const PROBLEMS = {
     title: "The collection can't be refunded",
     cause:
       'a collection was to be refunded that is not SUCCESSFUL: it has no outcome yet, has failed, or is in REVIEW; or it has 100 refunds',
-    cure: 'see its status, in `payment` for keys that may read it; refund it once it is SUCCESSFUL. After 100 refunds, pay the rest out by `POST /v1/payouts`',
+    cure: 'see its status, in `payment` for keys that may read it; refund it once it is SUCCESSFUL. After 100 refunds, read what is `refundable` first, and pay that out once, by `POST /v1/payouts`: no sum of refunds counts it',
     example: 'The payment is REVIEW: only a collection that is SUCCESSFUL can be refunded.',
   },
   refundable_mismatch: {
@@ -174,14 +175,14 @@ export const PROBLEMS = {
     status: 422,
     title: 'The provider rejected the payment',
     cause: 'the provider refused the payment, for example for an insufficient balance. The payment is FAILED',
-    cure: "see `detail` for the provider's message; use a new Idempotency-Key for a new attempt",
+    cure: "see `detail` for the provider's message. Nothing was paid: once `payment` is `final`, a corrected order takes another Idempotency-Key, which is this attempt's own, such as `wages-77-2`",
     example: 'Insufficient balance',
   },
   daily_limit_reached: {
     status: 422,
     title: "The payouts of the day have reached the merchant's limit",
     cause: 'the payout would exceed what the merchant may pay out in a day',
-    cure: 'nothing was made: send a smaller payout, wait until the time in `detail`, or date it to another day',
+    cure: 'nothing was made: with the same Idempotency-Key, send a smaller payout, wait until the time in `detail`, or date it to another day',
     example: 'Payouts of a day may amount to 2,000,000 XAF at most. The next day begins at 2026-11-21T23:00:00.000Z.',
   },
   more_than_refundable: {
@@ -189,7 +190,7 @@ export const PROBLEMS = {
     title: 'The refund is more than is left to refund',
     cause:
       'a refund is more than was collected, less what was refunded or may still be; a rest of less than 100 XAF counts as nothing',
-    cure: 'send at most `refundable`; what a failed refund took can be refunded again once it is certain that nothing was sent',
+    cure: 'nothing was made: send at most `refundable`, with the same Idempotency-Key. What a failed refund took can be refunded once it is certain that nothing was sent',
     example:
       "4,000 XAF can't be refunded. Of 5,000 XAF, 2,000 XAF were refunded and 0 XAF are being refunded: 3,000 XAF can be refunded.",
   },
@@ -220,7 +221,7 @@ export const PROBLEMS = {
     status: 429,
     title: 'Too many simultaneous requests for one payment',
     cause: 'four different requests for this payment are in progress',
-    cure: 'repeat after `Retry-After`',
+    cure: 'repeat after `Retry-After`, with the same Idempotency-Key if it had one',
     example: 'Too many requests for this payment are in progress. Try again in a moment.',
   },
   too_many_notifications: {

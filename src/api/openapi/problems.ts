@@ -26,9 +26,9 @@ export function problemsOf(route: Route): ProblemCode[] {
   if (path.includes(':')) add('invalid_request');
   if (path.includes(':id')) add('not_found', 'temporarily_unavailable', 'records_unavailable', 'record_unreadable');
   if (route.scopes) {
-    add('unauthenticated', 'forbidden', 'rate_limited', 'too_many_attempts');
-    if (route.query) add('invalid_request');
-    if (route.body) add('invalid_request', 'malformed_json', 'body_too_large', 'unsupported_media_type');
+    // Every call refuses parameters and bodies that it doesn't take.
+    add('invalid_request', 'unauthenticated', 'forbidden', 'rate_limited', 'too_many_attempts');
+    if (route.body) add('malformed_json', 'body_too_large', 'unsupported_media_type');
     if (route.idempotencyKey) add('invalid_idempotency_key');
   }
   return codes.filter((code) => found.has(code));

@@ -63,7 +63,7 @@ export async function createPayment<Body>(
   context: ApiContext,
 ): Promise<ResponseOf<typeof creationResponses>> {
   const { owner: merchant, limits } = caller;
-  const { id, repeatable } = choosePaymentId(kind, merchant, headersOf('idempotency-key'));
+  const { id, repeatable } = choosePaymentId(kind, merchant, headersOf);
   record.paymentId = id;
   const order = toOrder(id, body, caller);
   refusePersonalIds(order);

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { derivePaymentId, randomPaymentId } from '../../payments/words/derive-payment-id.js';
 import type { PaymentId, PaymentKind } from '../../payments/words/payment-id.js';
 import { ApiError } from '../api-error.js';
+import type { ApiRequest } from '../route.js';
 
 /**
  * A key as a string of structured fields (RFC 9651), which the draft of the header asks for: in quotes, with escapes.
@@ -27,18 +28,20 @@ export const idempotencyKey = z
  * The id of a new payment: derived from the merchant and the Idempotency-Key; random for a collection without a key. A
  * payout needs one. A key can be used once for each kind of payment.
  *
- * @param keys the value of each Idempotency-Key header. Two are refused: joined with a comma, as HTTP allows, they
- * would be a third key, and the payment could be created again with either of them
+ * @param headersOf the values of a header. Two keys are refused: joined with a comma, as HTTP allows, they would be a
+ * third key, and the payment could be created again with either of them
  * @returns the id, and whether repeating the request leads to the same id
  * @throws {ApiError} `idempotency_key_required`, `invalid_idempotency_key`.
  */
 export function choosePaymentId(
   kind: PaymentKind,
   merchant: string,
-  keys: readonly string[],
+  headersOf: ApiRequest['headers'],
 ): { readonly id: PaymentId; readonly repeatable: boolean } {
-  const [key, ...more] = keys;
+  const [key, ...more] = headersOf('idempotency-key');
   if (key === undefined) {
+    const misspelt = MISSPELT.find((name) => headersOf(name).length > 0);
+    if (misspelt !== undefined) throw keyMisspelt(misspelt);
     if (kind === 'payout') throw keyRequired();
     return { id: randomPaymentId(kind), repeatable: false };
   }
@@ -54,6 +57,12 @@ export function choosePaymentId(
   }
   return { id: derivePaymentId(kind, merchant, parsed.data), repeatable: true };
 }
+
+/** Whoever sends one of these counts on it, and the request would pay again each time that it is repeated. */
+const MISSPELT = ['idempotency_key', 'idempotencykey', 'idempotent-key', 'x-idempotency-key', 'x-idempotent-key'];
+
+const keyMisspelt = (name: string): ApiError =>
+  new ApiError('invalid_idempotency_key', `The header's name is Idempotency-Key: ${name} would be ignored.`);
 
 const keyRequired = (): ApiError =>
   new ApiError(

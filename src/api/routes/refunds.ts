@@ -83,7 +83,7 @@ export const createRefund = authenticatedRoute({
     const collection = await ownCollection(request, context);
     // Only its merchant sends money of its own.
     if (collection.merchant !== caller.owner) throw paymentNotFound();
-    const { id } = choosePaymentId('payout', caller.owner, headers('idempotency-key'));
+    const { id } = choosePaymentId('payout', caller.owner, headers);
     record.paymentId = id;
     const digest = fingerprint({ ...body, refundOf: collection.id });
 
@@ -237,7 +237,7 @@ const notRefundable = (payment: Payment, caller: Caller, context: ApiContext): A
 const tooManyRefunds = (payment: Payment, { refundable }: RefundSums, caller: Caller, context: ApiContext): ApiError =>
   new ApiError(
     'not_refundable',
-    `The collection has ${MAX_REFUNDS} refunds, failed ones included, and can have no more. Pay the rest, at most ${xaf(refundable)}, out by POST /v1/payouts.`,
+    `The collection has ${MAX_REFUNDS} refunds, failed ones included, and can have no more. Look at them first: the rest, at most ${xaf(refundable)}, can be paid out once, by POST /v1/payouts, which no sum of refunds counts.`,
     shownTo(caller, context, payment),
   );
 
