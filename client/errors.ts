@@ -111,7 +111,10 @@ export class NotFoundError extends ApiError {
   override readonly name = 'NotFoundError';
 }
 
-/** The Idempotency-Key was used for another request: `paymentId` is the payment that has it. */
+/**
+ * The Idempotency-Key was used for another request, by the payment `paymentId`. Read that first: it may be paid, and
+ * the same order with another key would be paid besides it.
+ */
 export class IdempotencyError extends ApiError {
   override readonly name = 'IdempotencyError';
 }
@@ -121,7 +124,7 @@ export class ConflictError extends ApiError {
   override readonly name = 'ConflictError';
 }
 
-/** The provider rejected the payment. `payment` is FAILED and final; a new attempt needs a new Idempotency-Key. */
+/** The provider rejected the payment. `payment` is FAILED. Once it is final, another attempt takes a key of its own. */
 export class PaymentRejectedError extends ApiError {
   override readonly name = 'PaymentRejectedError';
 }

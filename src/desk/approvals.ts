@@ -181,7 +181,7 @@ function rejectionForm(session: Session, { id }: Waiting, list: HeldFor): Html {
   return html`<details><summary>Reject it</summary>
 <form method="post" action="${APPROVALS_PATH}/${id}/reject">${formFields(session, list)}
 <div class="field"><label for="why-${id}">Why</label>
-<span class="hint" id="why-${id}-hint">It is kept with the payment. Nothing is sent, and the payout has to be ordered again.</span>
+<span class="hint" id="why-${id}-hint">It is kept with the payment. Nothing is sent. Whoever still wants it orders anew, once this one is FAILED.</span>
 <input id="why-${id}" name="why" required maxlength="500" autocomplete="off" aria-describedby="why-${id}-hint"></div>
 <div class="actions"><button class="button danger" aria-describedby="${id}">Reject</button></div></form></details>`;
 }
