@@ -4,8 +4,8 @@ export default {
   roots: ['<rootDir>/test'],
   globalSetup: '<rootDir>/test/support/bundle-workflows.ts',
   testSequencer: '<rootDir>/test/support/slow-first.cjs',
-  // Several times what any test takes alone: a machine may be busy.
-  testTimeout: 120_000,
+  // For what hangs alone: a busy machine takes many times as long for a test, and no other limit is shorter.
+  testTimeout: 600_000,
   // jest keeps most of a suite's modules, 60 MB of a stack's, and a full heap makes all later suites slow: a fifth of
   // the CPU time.
   workerIdleMemoryLimit: '600MB',

@@ -21,12 +21,11 @@ const jest = fileURLToPath(new URL('../node_modules/jest/bin/jest.js', import.me
 const given = suitesOf(process.argv.slice(2));
 
 /**
- * Suites wait for servers more than they compute: one more at once than there are cores keeps these busy, and more
- * would starve them.
+ * Suites wait for servers as much as they compute: two at once for each core keep these busy.
  */
 const workers = given.some((word) => /^(-w|-i|--maxWorkers|--runInBand)/.test(word))
   ? []
-  : [`--maxWorkers=${Math.min(availableParallelism() + 1, 8)}`];
+  : [`--maxWorkers=${Math.min(2 * availableParallelism(), 8)}`];
 
 /** Modules in jest are an experiment of Node's, about which every process of jest would warn. */
 const quiet = process.allowedNodeEnvironmentFlags.has('--disable-warning')

@@ -248,7 +248,7 @@ describe('the measure', () => {
 
   it('finds an expression that goes back from each character', async () => {
     expect(await slowest((text) => text.replace(/\s+$/, ''), spaces)).toBeDefined();
-  }, 600_000);
+  });
 
   it('finds no work that is as much for each character', async () => {
     const slow = (text: string) => {

@@ -270,14 +270,12 @@ describe('a notification to the merchant', () => {
 
     it('that trickles is not waited for beyond the time limit', async () => {
       const raw = await answerRaw((socket) => {
-        socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10000\r\n\r\n');
+        socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100000000\r\n\r\n');
         const drip = setInterval(() => socket.write('x'), 20);
         socket.once('close', () => clearInterval(drip));
       });
-      const begun = performance.now();
+      // The whole of it would take weeks.
       expect(await notifyAt(raw.url, 2_000)).toEqual({ kind: 'delivered' });
-      // The whole of it would take minutes.
-      expect(performance.now() - begun).toBeLessThan(30_000);
       await raw.closed();
     });
 

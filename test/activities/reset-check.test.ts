@@ -197,7 +197,7 @@ describe('a request that moves money', () => {
       kind: 'unchecked',
       reason: 'nothing was sent: Temporal did not confirm in time that the workflow had not been reset',
     });
-    expect(performance.now() - begun).toBeLessThan(20_000);
+    expect(performance.now() - begun).toBeLessThan(60_000);
     expect(sentBy).toEqual([]);
     // The next attempt, once Temporal answers again, is checked and sent.
     expect(await sendFrom('unanswered', runId)).toEqual(accepted);

@@ -243,8 +243,8 @@ describe('the API with Temporal', () => {
 });
 
 describe('a read that waits', () => {
-  /** Far less than a read takes that waits for `?wait=50`, and far more than one that doesn't. */
-  const SOON_MS = 30_000;
+  /** Less than a read takes that waits for `?wait=50`, and far more than one that doesn't. */
+  const SOON_MS = 48_000;
 
   /** A read of this payment, at another API, that has come to wait for its outcome. */
   async function waitingFor(id: string, options: { signal?: AbortSignal; headers?: Record<string, string> } = {}) {

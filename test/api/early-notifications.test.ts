@@ -22,7 +22,6 @@ const untilSuccessful = (id: string) =>
   eventually(
     () => stack.read(id),
     ({ body }) => body.status === 'SUCCESSFUL',
-    60_000,
   );
 
 /** A payout whose answer takes seconds longer than the provider takes for the payout itself. */
@@ -75,7 +74,6 @@ describe("a notification that comes before the provider's answer", () => {
     await eventually(
       () => stack.read(`${id}/events`, '', KEYS.operator),
       ({ text }) => text.includes('looked_up'),
-      30_000,
     );
     expect(stack.transactionsOf(id)).toHaveLength(0);
   });

@@ -46,7 +46,6 @@ const untilStatus = (id: string, status: string) =>
   eventually(
     () => stack.read(id),
     ({ body }) => body.status === status,
-    60_000,
   );
 
 const unmatched = async (transId: string) => {
@@ -193,7 +192,6 @@ describe('a link whose payment could not be started', () => {
     const { body } = await eventually(
       () => stack.read(idOf('later')),
       ({ status }) => status === 200,
-      60_000,
     );
     expect(stack.transactionsOf(idOf('later'))).toMatchObject([{ transId: body.transId, status: 'CREATED' }]);
   });

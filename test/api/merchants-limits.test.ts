@@ -45,7 +45,6 @@ async function deleteCount(client: Client, merchant: string, at: number, ids: re
   await eventually(
     () => client.workflow.getHandle(workflowId).describe().catch(String),
     (found) => typeof found === 'string',
-    60_000,
   );
 }
 

@@ -167,7 +167,7 @@ describe('payments that are under way while the encryption key is rotated', () =
     }
     await restart(ROTATED);
     rotatedAt = Date.now();
-  }, 180_000);
+  });
 
   it('are read with their personal data', async () => {
     for (const payment of [link, payout, reviewed]) expect((await read(payment.id)).body).toEqual(payment);

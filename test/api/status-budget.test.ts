@@ -92,5 +92,5 @@ describe('a transaction whose status two processes of the API and two workers ha
     expect(ended).toMatchObject({ status: 'SUCCESSFUL', transId: payment.transId });
     // One question of its own was too many.
     expect(callsOf(payment)).toMatchObject({ throttled: 4 });
-  }, 150_000);
+  });
 });

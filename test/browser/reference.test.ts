@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { useApi } from '../support/api-under-test.js';
-import { eventually } from '../support/eventually.js';
+import { eventually, PATIENCE_MS } from '../support/eventually.js';
 import { launchBrowser } from './browser.js';
 import { PHONE } from './visit.js';
 
@@ -47,7 +47,7 @@ describe("the API's reference at /docs", () => {
       if (protocol !== 'data:') hosts.add(host);
     });
     const response = await page.goto(`${api.url}/docs`);
-    await visible(page, 'Send money to a recipient').waitFor({ timeout: 90_000 });
+    await visible(page, 'Send money to a recipient').waitFor({ timeout: PATIENCE_MS });
     return { page, complaints, hosts, response };
   }
 

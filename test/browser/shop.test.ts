@@ -63,7 +63,7 @@ const owner = async () => {
 
 const payLink = (page: Page) => page.getByRole('link', { name: /^Pay / });
 /** The order's page reloads itself until there is news. */
-const shows = (page: Page, text: string | RegExp) => page.getByText(text).waitFor({ timeout: 30_000 });
+const shows = (page: Page, text: string | RegExp) => page.getByText(text).waitFor();
 
 describe('npm run shop', () => {
   it('prints where the shop is, and refuses a second one and a start in the folder', async () => {

@@ -13,7 +13,7 @@ export interface Visit {
 export const visit = async (browser: Browser, address: string, options: BrowserContextOptions = {}): Promise<Visit> => {
   const context = await browser.newContext({ javaScriptEnabled: false, ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(60_000);
   const complaints: string[] = [];
   page.on('console', (message) => {
     // Every answer of 4xx is reported as well, and is no fault of the page's.

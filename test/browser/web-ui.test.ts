@@ -1,15 +1,14 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { z } from 'zod';
 import { findTemporal } from '../../stack/temporal/temporal-cli.js';
 import { machine } from '../support/built.js';
+import { PATIENCE_MS } from '../support/eventually.js';
 import { bringUp, type RunningStack } from '../support/running-stack.js';
 import { launchBrowser } from './browser.js';
 import { recommendedViews, saveView } from './saved-views.js';
-
-jest.setTimeout(180_000);
 
 const payer = { phone: '677123801', name: 'Eloise Mballa', email: 'eloise@example.cm' };
 
@@ -28,7 +27,7 @@ beforeAll(async () => {
   codecUrl = String(running.stack.codecUrl);
   uiUrl = String(running.stack.temporal.uiUrl);
   id = await collect({ externalId: 'order-4700', userId: 'eloise-0', ...payer });
-}, 180_000);
+});
 
 afterAll(async () => {
   await browser.close();
@@ -56,7 +55,7 @@ async function textOf(page: Page): Promise<string> {
 }
 
 async function untilStatus(paymentId: string, expected: string): Promise<void> {
-  const end = Date.now() + 60_000;
+  const end = Date.now() + PATIENCE_MS;
   for (;;) {
     const response = await running.call('GET', `/v1/payments/${paymentId}`);
     const { status } = paymentSchema.parse(await response.json());
@@ -80,7 +79,7 @@ async function makeTransaction(paymentId: string): Promise<void> {
 }
 
 async function untilShown(page: Page, expected: RegExp): Promise<void> {
-  const end = Date.now() + 60_000;
+  const end = Date.now() + PATIENCE_MS;
   while (!expected.test(await textOf(page))) {
     if (Date.now() > end) throw new Error(`the page never shows ${expected}:\n${await textOf(page)}`);
     await page.waitForTimeout(200);
@@ -96,7 +95,7 @@ const CUT_OFF = `[...document.querySelectorAll('li')].slice(-1)
  * after its text.
  */
 async function untilWhole(page: Page): Promise<void> {
-  const end = Date.now() + 30_000;
+  const end = Date.now() + PATIENCE_MS;
   const measure = async () => {
     const frames = page.frames().slice(1);
     const cut = await Promise.all(frames.map((frame) => frame.evaluate<number[]>(CUT_OFF).catch(() => [])));

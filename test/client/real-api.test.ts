@@ -11,7 +11,7 @@ import {
 } from '../../client/index.js';
 import { KEYS, useApi } from '../support/api-under-test.js';
 import { documentedFetch } from '../support/documented.js';
-import { eventually } from '../support/eventually.js';
+import { eventually, PATIENCE_MS } from '../support/eventually.js';
 import { payout, useStack } from '../support/payment-stack.js';
 
 const stack = useStack();
@@ -78,7 +78,7 @@ describe('the client and the API', () => {
     const sanaga = clientOf();
     const { id } = await sanaga.collections.create({ method: 'link', amount: 500 });
     const { link = '' } = await withLink(id);
-    const waiting = sanaga.payments.waitForOutcome(id, { timeoutMs: 30_000 });
+    const waiting = sanaga.payments.waitForOutcome(id, { timeoutMs: PATIENCE_MS });
     await stack.visit({ link }, 'pay');
     await sanaga.payments.refresh(id);
     expect(await waiting).toMatchObject({ id, status: 'SUCCESSFUL', final: true });
@@ -90,7 +90,7 @@ describe('the client and the API', () => {
     await withLink(id);
     // 202 when the provider is slow: then the payment isn't final yet.
     expect(await sanaga.collections.expire(id)).toMatchObject({ id });
-    expect(await sanaga.payments.waitForOutcome(id, { timeoutMs: 30_000 })).toMatchObject({
+    expect(await sanaga.payments.waitForOutcome(id, { timeoutMs: PATIENCE_MS })).toMatchObject({
       status: 'EXPIRED',
     });
 
@@ -162,7 +162,7 @@ describe('the client and the API', () => {
       summary: expect.any(String),
     });
     await sanaga.collections.expire(id);
-    await sanaga.payments.waitForOutcome(id, { timeoutMs: 30_000 });
+    await sanaga.payments.waitForOutcome(id, { timeoutMs: PATIENCE_MS });
     const ended = await sanaga.payments.events(id);
     expect(ended.slice(0, running.length)).toEqual(running);
     expect(ended).toContainEqual(expect.objectContaining({ type: 'status_changed', status: 'EXPIRED', final: true }));

@@ -94,7 +94,7 @@ describe('the records, backed up and restored as the runbook says', () => {
     await shell.follow(commandsWith(/pg_restore/));
     await shell.follow(commandsWith(/setval/));
     records = openRecords();
-  }, 180_000);
+  });
   afterAll(async () => {
     await records?.close();
     await shell?.close();

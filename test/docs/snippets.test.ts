@@ -113,7 +113,7 @@ beforeAll(async () => {
   await writeFile(join(start.folder, '.env'), lines.join(''));
   underReview = [await loseSightOfPayout('lost-1'), await loseSightOfPayout('lost-2')].map(reviewed);
   for (const review of underReview) review.catch(() => undefined);
-}, 180_000);
+});
 
 afterAll(async () => {
   await temporal?.connection.close();
@@ -193,7 +193,7 @@ describe('what is not run here', () => {
     if (!isInstalled) return;
     const args = ['--env-file', '.env.example', '--profile', 'sandbox', 'config', '--quiet'];
     await shell('docker-compose', args, { cwd: PROJECT });
-  }, 180_000);
+  });
 });
 
 /** A webhook as it was received. */
@@ -392,7 +392,7 @@ class Reader {
 
   /** A receiver of webhooks accepts a real one, and again, and refuses one that was changed. */
   async #sendWebhooks(): Promise<void> {
-    for (let tries = 0; tries < 300 && (await isPortFree(this.shopPort)); tries++) await pause(100);
+    for (let tries = 0; tries < 1_800 && (await isPortFree(this.shopPort)); tries++) await pause(100);
     const { headers, body } = (await paid()).webhook;
     const send = async (content: Buffer) => {
       const passedOn = ['content-type', 'webhook-id', 'webhook-timestamp', 'webhook-signature'];
@@ -447,7 +447,7 @@ class Reader {
     const like = (printed: string) => printed.replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<UUID>');
     const lines = like(start.withPorts(shown, this.shopPort)).trim().split('\n');
     let all = '';
-    for (let tries = 0; tries < 300; tries++) {
+    for (let tries = 0; tries < 1_800; tries++) {
       const running = await Promise.all(this.#running.map((printed) => printed()));
       all = like([...this.#printed, ...running].join('\n'));
       if (lines.every((line) => all.split('\n').includes(line))) return;
@@ -541,7 +541,7 @@ const paymentSchema = z.object({
 });
 
 async function until<Value>(look: () => Promise<Value | undefined>): Promise<Value> {
-  for (let tries = 0; tries < 900; tries++) {
+  for (let tries = 0; tries < 1_800; tries++) {
     const found = await look();
     if (found !== undefined) return found;
     await pause(100);

@@ -24,7 +24,7 @@ describe('demo --json', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sanaga-e2e-'));
     ended = await runToEnd('build/cli/main.js', ['demo', '--json'], { ...machine(), TMPDIR: folder }, folder);
-  }, 240_000);
+  });
 
   afterAll(async () => {
     await rm(folder, { recursive: true, force: true });

@@ -39,7 +39,7 @@ describe('a client that openapi-python-client generates from docs/openapi.json',
     python = generated.stdout.trim();
     await writeFile(join(folder, 'shop.py'), PROGRAM);
     running = await bringUp();
-  }, 240_000);
+  });
 
   afterAll(async () => {
     await running?.stop();

@@ -1,11 +1,11 @@
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sha256Of } from '../../src/settings/api-keys.js';
 import type { MerchantHook } from '../../stack/demo/merchant.js';
 import type { StackPart } from '../../stack/processes/stack.js';
+import { eventually } from '../support/eventually.js';
 import { bringUp, openDocumentedHook, type RunningStack } from '../support/running-stack.js';
 
 describe("the merchants' file", () => {
@@ -33,11 +33,10 @@ describe("the merchants' file", () => {
   const hangUp = (part: StackPart) => process.kill(running.stack.part(part).pid, 'SIGHUP');
   /** Until the processes have written something so many times. */
   async function logged(text: string, count: number): Promise<void> {
-    for (let tries = 0; tries < 300; tries++) {
-      if ((await running.logs()).split(text).length > count) return;
-      await pause(100);
-    }
-    throw new Error(`not logged ${count} times: ${text}`);
+    await eventually(
+      async () => (await running.logs()).split(text).length - 1,
+      (times) => times >= count,
+    );
   }
 
   const call = (key: string, method: 'GET' | 'POST', address: string, body?: unknown) =>
@@ -55,11 +54,10 @@ describe("the merchants' file", () => {
     return id;
   };
   async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
-    for (let tries = 0; tries < 300; tries++) {
-      if (await holds()) return;
-      await pause(100);
-    }
-    throw new Error(`it never came to that: ${what}`);
+    await eventually(
+      async () => ({ what, holds: await holds() }),
+      (now) => now.holds,
+    );
   }
 
   const [shop, market] = [0, 1];

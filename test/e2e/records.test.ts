@@ -9,7 +9,7 @@ import { bringUp, type RunningStack } from '../support/running-stack.js';
 let running: RunningStack;
 beforeAll(async () => {
   running = await bringUp({}, { withRecords: true });
-}, 180_000);
+});
 afterAll(() => running.stop());
 
 const paymentSchema = z.looseObject({ id: z.string(), amount: z.int(), phone: z.string().optional() });

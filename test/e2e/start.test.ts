@@ -41,7 +41,7 @@ describe('start', () => {
   }
 
   async function portsFree(): Promise<boolean> {
-    for (let tries = 0; tries < 300; tries++) {
+    for (let tries = 0; tries < 1_800; tries++) {
       const free = await Promise.all(SETTINGS.map((name) => isPortFree(Number(env[name]))));
       if (free.every(Boolean)) return true;
       await pause(100);
@@ -109,7 +109,7 @@ describe('start', () => {
     }
 
     async function until<Value>(look: () => Value | Promise<Value>): Promise<Value> {
-      for (let tries = 0; tries < 300; tries++) {
+      for (let tries = 0; tries < 1_800; tries++) {
         const found = await look();
         if (found) return found;
         await pause(100);

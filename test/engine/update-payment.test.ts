@@ -125,7 +125,7 @@ describe('a merchant who floods a payment', () => {
       answered.push(status);
       return await read();
     };
-    await eventually(decide, ({ body: { status: now } }) => now === 'FAILED', 100_000).finally(() => {
+    await eventually(decide, ({ body: { status: now } }) => now === 'FAILED').finally(() => {
       isOver = true;
     });
     await Promise.all(flood);

@@ -122,19 +122,21 @@ describe('the age of the oldest review, with more of them than one call lists', 
   });
 
   it('is exact, and takes few questions when payments come under review at once', async () => {
+    const begun = Date.now();
     const { open, ageMs, asked } = await shown((number) => createdAt(number) + 10_000);
     expect(open).toBe(COUNT);
-    const expected = Date.now() - createdAt(0) - 10_000;
-    expect(ageMs).toBeLessThanOrEqual(expected);
-    expect(ageMs).toBeGreaterThan(expected - 5_000);
+    const since = createdAt(0) + 10_000;
+    expect(ageMs).toBeLessThanOrEqual(Date.now() - since);
+    expect(ageMs).toBeGreaterThanOrEqual(begun - since);
     expect(asked).toBe(11);
   });
 
   it('is that of a later payment which came under review first', async () => {
+    const begun = Date.now();
     const { ageMs } = await shown((number) => createdAt(number) + (number === 20 ? 1_000 : HOUR_MS));
-    const expected = Date.now() - createdAt(20) - 1_000;
-    expect(ageMs).toBeLessThanOrEqual(expected);
-    expect(ageMs).toBeGreaterThan(expected - 10_000);
+    const since = createdAt(20) + 1_000;
+    expect(ageMs).toBeLessThanOrEqual(Date.now() - since);
+    expect(ageMs).toBeGreaterThanOrEqual(begun - since);
   });
 
   it('is that of the oldest that can answer', async () => {

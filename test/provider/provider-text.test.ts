@@ -97,8 +97,8 @@ describe("personal data in the provider's text", () => {
   });
 
   it('is looked for in a time that grows with the length of the text alone', () => {
-    const started = performance.now();
+    const started = process.cpuUsage();
     for (const part of ['a', '1 ', '1', '(', 'a@', '. ']) providerText(part.repeat(500_000), { name: 'aaa a' });
-    expect(performance.now() - started).toBeLessThan(10_000);
+    expect(process.cpuUsage(started).user / 1_000).toBeLessThan(10_000);
   });
 });

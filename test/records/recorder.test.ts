@@ -39,7 +39,7 @@ beforeAll(async () => {
   url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   records = Records.open(url, testEncryption, logger);
   await records.migrate();
-}, 300_000);
+});
 afterAll(async () => {
   await records.close();
   await server.stop();
@@ -125,7 +125,6 @@ describe('the recorder', () => {
     await eventually(
       async () => ({ minutes: minutes(), latest: latest() }),
       (asked) => asked.minutes > 2 && asked.latest > 2 * asked.minutes,
-      60_000,
     );
   });
 

@@ -100,7 +100,7 @@ describe.each(Object.entries(recordsServers))('the records in %s', (_, start) =>
     url = await server.create('one');
     records = Records.open(url, encryptedBy(key), logger);
     await records.migrate();
-  }, 300_000);
+  });
   afterAll(async () => {
     await records.close();
     await server.stop();
@@ -536,7 +536,7 @@ describe('records in a PostgreSQL with much to do', () => {
     url = await server.create('busy');
     records = Records.open(url, encryptedBy(key), logger);
     await records.migrate();
-  }, 300_000);
+  });
   afterAll(async () => {
     await records.close();
     await server.stop();

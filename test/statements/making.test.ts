@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ScheduleOverlapPolicy } from '@temporalio/client';
 import { type SearchAttributePair, TypedSearchAttributes } from '@temporalio/common';
 import { NativeConnection, Worker } from '@temporalio/worker';
@@ -35,8 +35,6 @@ import { useStack } from '../support/payment-stack.js';
 import { testEncryption } from '../support/test-encryption.js';
 
 // Hundreds of payments, each asked for by itself.
-jest.setTimeout(300_000);
-
 /** The day before yesterday, at noon: it is over, wherever the clock stands. */
 const DAY = dayAfter(dayOf(Date.now()), -2);
 const NOON = startOf(DAY) + 12 * 60 * 60_000;
@@ -81,7 +79,7 @@ beforeAll(async () => {
     }),
   });
   running = worker.run();
-}, 300_000);
+});
 
 const newPayoutId = () => `pay_${randomUUID().replaceAll('-', '')}` as PaymentId;
 const newId = () => `col_${randomUUID().replaceAll('-', '')}` as PaymentId;

@@ -1,10 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Asks again until something holds, for what comes some moments late. */
+/** For what comes some moments late. It takes minutes only to say that it never comes: a busy machine is slow. */
+export const PATIENCE_MS = 180_000;
+
+/** Asks again until something holds. */
 export async function eventually<T>(
   read: () => Promise<T>,
   holds: (value: T) => boolean,
-  withinMs = 30_000,
+  withinMs = PATIENCE_MS,
 ): Promise<T> {
   const end = Date.now() + withinMs;
   for (;;) {

@@ -81,7 +81,7 @@ export function clientOf(url: string, options: Partial<ProviderClientOptions> = 
     url,
     apiUser: 'user-of-shop',
     apiKey: 'key-of-shop',
-    timeoutMs: 30_000,
+    timeoutMs: 120_000,
     ...options,
   });
   clients.push(client);

@@ -42,6 +42,7 @@ import { saveHistory } from '../workflows/saved-histories.js';
 import { stillBeginning } from './api-under-test.js';
 import { workflowBundle } from './bundle-workflows.js';
 import { expectDocumented, expectDocumentedWebhook } from './documented.js';
+import { PATIENCE_MS } from './eventually.js';
 import { noMerchant } from './no-merchant.js';
 import { terms as usualTerms } from './orders.js';
 import { testEncryption } from './test-encryption.js';
@@ -57,9 +58,6 @@ const CREDENTIALS = {
 
 /** The sandbox's notifications come this long after Temporal's timers of the same moment, in ms. */
 const TIMERS_FIRST_MS = 1_000;
-
-/** Time limit for an expected state, in ms of real time. */
-const PATIENCE_MS = 40_000;
 
 /** ms that requests may take to come to their end when the servers stop. */
 const CLOSE_LIMIT_MS = 12_000;

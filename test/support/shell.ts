@@ -69,7 +69,7 @@ export class Shell {
     const job = Number(await said);
     this.#jobs.push(job);
     const printed = async () => (existsSync(file) ? readFile(file, 'utf8') : '');
-    for (let tries = 0; tries < 600; tries++) {
+    for (let tries = 0; tries < 1_800; tries++) {
       if (ready.test(await printed())) return printed;
       if (!isAlive(job)) break;
       await pause(100);
@@ -80,7 +80,7 @@ export class Shell {
   /** Presses Ctrl-C wherever something runs, and closes the terminal. */
   async close(): Promise<void> {
     for (const job of this.#jobs) signal(job, 'SIGINT');
-    for (let tries = 0; tries < 100 && this.#jobs.some(isAlive); tries++) await pause(100);
+    for (let tries = 0; tries < 600 && this.#jobs.some(isAlive); tries++) await pause(100);
     for (const job of this.#jobs) signal(job, 'SIGKILL');
     this.#bash.stdin?.end();
     if (this.#bash.exitCode === null) await once(this.#bash, 'exit');

@@ -32,7 +32,7 @@ async function pay(times: number): Promise<readonly string[]> {
 
 it('payouts that hang leave some of what the worker can send to collections, and each is sent once', async () => {
   stack.sandbox.faults.add({ fault: 'timeoutBeforeCommit', endpoint: 'payout', rate: 1 });
-  const until = (holds: () => boolean) => eventually(async () => ({ tries, underWay }), holds, 40_000);
+  const until = (holds: () => boolean) => eventually(async () => ({ tries, underWay }), holds);
   const first = await pay(ORDER_SLOTS);
   await until(() => count('ambiguous') === ORDER_SLOTS);
 

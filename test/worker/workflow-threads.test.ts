@@ -34,7 +34,7 @@ beforeAll(async () => {
   const workflowsPath = require.resolve('../support/thread-workflows.ts');
   const logger = new DefaultLogger('ERROR');
   workflowBundle = await bundleWorkflowCode({ workflowsPath, preloadModules: [workflowsPath], logger });
-}, 300_000);
+});
 
 afterAll(async () => {
   await closeServers();

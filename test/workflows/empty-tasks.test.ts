@@ -22,7 +22,6 @@ const untilEvents = (id: string, type: string, count: number) =>
   eventually(
     () => eventsOf(id, type),
     (events) => events >= count,
-    100_000,
   );
 
 describe('a worker that begins with a payment after a task in which nothing was to do', () => {

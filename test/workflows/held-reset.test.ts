@@ -13,7 +13,7 @@ const terms = { ...usualTerms, approveAbove: 899, ambiguousGraceMs: 3_000 };
 let world: PaymentWorld;
 beforeAll(async () => {
   world = await PaymentWorld.start({ realServer: true, terms });
-}, 240_000);
+});
 afterAll(() => world.stop());
 
 /** A payout of 900 XAF that ann has ordered, bob has approved and the provider has taken. */

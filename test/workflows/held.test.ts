@@ -13,7 +13,7 @@ let world: PaymentWorld;
 beforeAll(async () => {
   // Each task replays the history from its start.
   world = await PaymentWorld.start({ terms, cachedWorkflows: 0 });
-}, 240_000);
+});
 afterAll(() => world.stop());
 
 const handleOf = (id: string) => world.client.workflow.getHandle(id);

@@ -18,8 +18,6 @@ const notificationSchema = z.object({
   data: z.object({ id: z.string(), status: z.string(), final: z.boolean() }),
 });
 
-const PATIENCE_MS = 60_000;
-
 /** The final words that the merchant was given of each payment, in order. */
 const told = new Map<string, string[]>();
 const wordsOf = (id: string | undefined) => told.get(String(id)) ?? [];
@@ -41,7 +39,7 @@ const payOut = (phone: string) => ask('POST', '/v1/payouts', { amount: 900, phon
 /** Asks until the payment is as expected. While a new worker begins, the API may answer that it can't say. */
 async function until(id: string | undefined, expected: (payment: Shown) => boolean): Promise<Shown> {
   const read = async () => paymentSchema.safeParse(await (await running.call('GET', `/v1/payments/${id}`)).json());
-  const shown = await eventually(read, ({ data }) => data !== undefined && expected(data), PATIENCE_MS);
+  const shown = await eventually(read, ({ data }) => data !== undefined && expected(data));
   return paymentSchema.parse(shown.data);
 }
 
@@ -136,7 +134,6 @@ async function killWhileTold(): Promise<void> {
   await eventually(
     async () => each.filter(({ id }) => wordsOf(id).length === 0).map(({ way }) => way.name),
     ({ length }) => length === 0,
-    PATIENCE_MS,
   );
   for (const { way, id } of each) await way.meanwhile?.(String(id));
   await running.stack.kill('worker');
@@ -155,7 +152,7 @@ beforeAll(async () => {
     RESOLVE_AFTER: '15s',
   });
   await killWhileTold();
-}, 180_000);
+});
 afterAll(async () => {
   await running?.stop();
   merchant.closeAllConnections();
@@ -169,7 +166,6 @@ describe('A final word that a worker was giving when it was killed:', () => {
     await eventually(
       async () => wordsOf(id),
       ({ length }) => length > 1,
-      PATIENCE_MS,
     );
     expect(new Set(wordsOf(id))).toEqual(new Set([word]));
     expect(await until(id, () => true)).toMatchObject({ status: word.split(' ')[1], final: true });

@@ -59,7 +59,7 @@ beforeAll(async () => {
     await Worker.create({ connection, taskQueue: statementsQueue(QUEUE), activities: steps }),
   ];
   running = Promise.all(workers.map((worker) => worker.run()));
-}, 300_000);
+});
 beforeEach(() => {
   taken = [];
   failing = [];

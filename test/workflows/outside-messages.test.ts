@@ -142,7 +142,7 @@ beforeAll(async () => {
       day: new Date(Date.now() + DAY).toISOString().slice(0, 10),
     }),
   });
-}, 300_000);
+});
 afterAll(() => world.stop());
 
 /** Every workflow but those that end at once has one that runs. */
@@ -224,7 +224,7 @@ describe.each(Object.keys(workflows).filter((type) => type !== 'noPayment'))('a 
       }
     }
     await expectWell(idOf());
-  }, 240_000);
+  });
 
   it('answers no query that isn’t one', async () => {
     for (const name of namesOf('query')) {
@@ -238,7 +238,7 @@ describe.each(Object.keys(workflows).filter((type) => type !== 'noPayment'))('a 
       }
     }
     await expectWell(idOf());
-  }, 240_000);
+  });
 });
 
 describe('a workflow that somebody starts by hand', () => {

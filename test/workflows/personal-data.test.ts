@@ -168,7 +168,7 @@ describe.each([
     });
     ids = await takePayments(world);
     places = await shownBy(world, ids);
-  }, 300_000);
+  });
 
   afterAll(async () => {
     await world.stop();

@@ -74,7 +74,7 @@ describe('payments that were ordered before a backup of Temporal, and sent since
     expect(world.transactionsOf(link)).toMatchObject([{ transId: held.transId, status: 'CREATED' }]);
     await world.visit(held, 'pay');
     await world.untilStatus(link, 'SUCCESSFUL');
-  }, 240_000);
+  });
 });
 
 describe('a payout that was held in a backup of Temporal, and cancelled since', () => {
@@ -104,8 +104,8 @@ describe('a payout that was held in a backup of Temporal, and cancelled since', 
       'restored from a backup while the payout was held',
     );
     expect(world.transactionsOf(id)).toEqual([]);
-    expect((await world.resolve(id, { action: 'resend', force: true })).status).toBe(200);
+    expect((await world.resolve(id, { action: 'resend', force: true })).status).toBeLessThan(300);
     await taken(id);
     expect(world.transactionsOf(id)).toHaveLength(1);
-  }, 240_000);
+  });
 });

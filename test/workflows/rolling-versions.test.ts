@@ -3,11 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { bundleFromSource } from '../support/bundle-workflows.js';
+import { PATIENCE_MS } from '../support/eventually.js';
 import { DEPLOYMENT, PaymentWorld } from '../support/payment-world.js';
-
-/** Time limit for Temporal and the workers, in ms. A stuck payment is tried again every 10 s or so. */
-const PATIENCE_MS = 150_000;
-const TEST_LIMIT_MS = 2 * PATIENCE_MS;
 
 /** A number that stays PENDING until it is settled. */
 const PENDING = '670000800';
@@ -27,7 +24,7 @@ beforeAll(async () => {
   await makeCurrent('1');
   guarded = await bundle('guarded-change');
   unguarded = await bundle('unguarded-change');
-}, 300_000);
+});
 afterAll(() => world.stop());
 
 type Bundle = Awaited<ReturnType<typeof bundleFromSource>>;
@@ -113,95 +110,79 @@ const untilStuck = (id: string) =>
   });
 
 describe('when the next version of the worker is made current', () => {
-  it(
-    'payments in flight move to it and come to their ends, one being sent meanwhile, and the last version can stop',
-    async () => {
-      const key = { 'idempotency-key': randomUUID() };
-      const order = { method: 'link', amount: 5_000 };
-      const waiting = await world.begin('collections', order, key);
-      await refresh(waiting.id);
-      world.sandbox.faults.add({ fault: 'slow', endpoint: 'payout', delayMs: 3_000 });
-      const answered = world.post('/v1/payouts', { amount: 900, phone: PENDING });
-      await world.untilTransaction(({ method }) => method === 'payout');
+  it('payments in flight move to it and come to their ends, one being sent meanwhile, and the last version can stop', async () => {
+    const key = { 'idempotency-key': randomUUID() };
+    const order = { method: 'link', amount: 5_000 };
+    const waiting = await world.begin('collections', order, key);
+    await refresh(waiting.id);
+    world.sandbox.faults.add({ fault: 'slow', endpoint: 'payout', delayMs: 3_000 });
+    const answered = world.post('/v1/payouts', { amount: 900, phone: PENDING });
+    await world.untilTransaction(({ method }) => method === 'payout');
 
-      await world.startWorker({ buildId: '2', bundle: guarded });
-      await makeCurrent('2');
-      await world.stopWorker('1');
-      const { body: payout } = await answered;
-      await world.visit(waiting, 'pay');
-      await world.settle(payout.id, 'SUCCESSFUL');
-      for (const { id } of [waiting, payout]) {
-        await untilPaid(id);
-        expect(await versionsOf(id)).toEqual(['1', '2']);
-        expect(world.transactionsOf(id)).toHaveLength(1);
-        // What comes behind patched() is left out for payments that began before it.
-        expect(await memoOf(id)).toBeUndefined();
-      }
-      const repeated = await world.post('/v1/collections', order, key);
-      expect([repeated.status, repeated.body.id]).toEqual([200, waiting.id]);
-      // The request that was under way was answered, and nothing had to be looked for.
-      const activities = (await eventsOf(payout.id)).map(
-        ({ activityTaskScheduledEventAttributes: activity }) => activity?.activityType?.name,
-      );
-      expect(activities.filter(Boolean)).toEqual(['payOut', 'notifyMerchant']);
-    },
-    TEST_LIMIT_MS,
-  );
+    await world.startWorker({ buildId: '2', bundle: guarded });
+    await makeCurrent('2');
+    await world.stopWorker('1');
+    const { body: payout } = await answered;
+    await world.visit(waiting, 'pay');
+    await world.settle(payout.id, 'SUCCESSFUL');
+    for (const { id } of [waiting, payout]) {
+      await untilPaid(id);
+      expect(await versionsOf(id)).toEqual(['1', '2']);
+      expect(world.transactionsOf(id)).toHaveLength(1);
+      // What comes behind patched() is left out for payments that began before it.
+      expect(await memoOf(id)).toBeUndefined();
+    }
+    const repeated = await world.post('/v1/collections', order, key);
+    expect([repeated.status, repeated.body.id]).toEqual([200, waiting.id]);
+    // The request that was under way was answered, and nothing had to be looked for.
+    const activities = (await eventsOf(payout.id)).map(
+      ({ activityTaskScheduledEventAttributes: activity }) => activity?.activityType?.name,
+    );
+    expect(activities.filter(Boolean)).toEqual(['payOut', 'notifyMerchant']);
+  });
 
-  it(
-    'new payments begin on it, with its changes',
-    async () => {
-      const payment = await link();
-      expect(await memoOf(payment.id)).toBe('guarded');
-      await world.visit(payment, 'pay');
-      await world.ended(payment.id);
-      expect(await versionsOf(payment.id)).toEqual(['2']);
-    },
-    TEST_LIMIT_MS,
-  );
+  it('new payments begin on it, with its changes', async () => {
+    const payment = await link();
+    expect(await memoOf(payment.id)).toBe('guarded');
+    await world.visit(payment, 'pay');
+    await world.ended(payment.id);
+    expect(await versionsOf(payment.id)).toEqual(['2']);
+  });
 
-  it(
-    'a later try to notify the merchant is still made, on the queue that has no versions',
-    async () => {
-      isShopUp = false;
-      const payment = await link();
-      await world.visit(payment, 'pay');
-      await world.untilStatus(payment.id, 'SUCCESSFUL');
-      isShopUp = true;
-      const again = await world.post(`/v1/payments/${payment.id}/notifications/1/resend`, {});
-      expect([200, 202]).toContain(again.status);
-      await world.ended(payment.id);
-      expect(world.notifications.filter((told) => told.payment.id === payment.id).length).toBeGreaterThan(1);
-    },
-    TEST_LIMIT_MS,
-  );
+  it('a later try to notify the merchant is still made, on the queue that has no versions', async () => {
+    isShopUp = false;
+    const payment = await link();
+    await world.visit(payment, 'pay');
+    await world.untilStatus(payment.id, 'SUCCESSFUL');
+    isShopUp = true;
+    const again = await world.post(`/v1/payments/${payment.id}/notifications/1/resend`, {});
+    expect([200, 202]).toContain(again.status);
+    await world.ended(payment.id);
+    expect(world.notifications.filter((told) => told.payment.id === payment.id).length).toBeGreaterThan(1);
+  });
 });
 
 describe('a version whose change is not behind patched()', () => {
-  it(
-    'stops payments in flight without losing them, until the last version is current again',
-    async () => {
-      const begunBefore = await link();
-      await world.startWorker({ buildId: '3', bundle: unguarded });
-      await makeCurrent('3');
-      const begunOnIt = await link();
-      expect(await memoOf(begunOnIt.id)).toBe('unguarded');
-      await world.visit(begunBefore, 'pay');
-      expect(await untilStuck(begunBefore.id)).toMatch(/[Nn]ondeterminis/);
+  it('stops payments in flight without losing them, until the last version is current again', async () => {
+    const begunBefore = await link();
+    await world.startWorker({ buildId: '3', bundle: unguarded });
+    await makeCurrent('3');
+    const begunOnIt = await link();
+    expect(await memoOf(begunOnIt.id)).toBe('unguarded');
+    await world.visit(begunBefore, 'pay');
+    expect(await untilStuck(begunBefore.id)).toMatch(/[Nn]ondeterminis/);
 
-      // Payments that began on it can't be replayed by another: they stay where they are.
-      await pin(begunOnIt.id, '3');
-      await makeCurrent('2');
-      await world.visit(begunOnIt, 'pay');
-      for (const { id } of [begunBefore, begunOnIt]) {
-        await untilPaid(id);
-        expect(world.transactionsOf(id)).toHaveLength(1);
-      }
-      expect(await versionsOf(begunOnIt.id)).toEqual(['3']);
-      expect((await versionsOf(begunBefore.id)).at(-1)).toBe('2');
-    },
-    TEST_LIMIT_MS,
-  );
+    // Payments that began on it can't be replayed by another: they stay where they are.
+    await pin(begunOnIt.id, '3');
+    await makeCurrent('2');
+    await world.visit(begunOnIt, 'pay');
+    for (const { id } of [begunBefore, begunOnIt]) {
+      await untilPaid(id);
+      expect(world.transactionsOf(id)).toHaveLength(1);
+    }
+    expect(await versionsOf(begunOnIt.id)).toEqual(['3']);
+    expect((await versionsOf(begunBefore.id)).at(-1)).toBe('2');
+  });
 });
 
 describe('a version that no worker has', () => {
@@ -215,19 +196,15 @@ describe('a version that no worker has', () => {
       identity: 'an operator',
     });
 
-  it(
-    'has new payments wait while it ramps up, and sent once when that is taken back',
-    async () => {
-      await world.stopWorker('3');
-      await ramp('3', 100);
-      const { body: payout } = await world.post('/v1/payouts', { amount: 900, phone: PENDING });
-      expect(world.transactionsOf(payout.id)).toEqual([]);
-      await ramp('', 0);
-      await world.untilTransaction(({ externalId }) => externalId === payout.id);
-      await world.settle(payout.id, 'SUCCESSFUL');
-      await untilPaid(payout.id);
-      expect(world.transactionsOf(payout.id)).toHaveLength(1);
-    },
-    TEST_LIMIT_MS,
-  );
+  it('has new payments wait while it ramps up, and sent once when that is taken back', async () => {
+    await world.stopWorker('3');
+    await ramp('3', 100);
+    const { body: payout } = await world.post('/v1/payouts', { amount: 900, phone: PENDING });
+    expect(world.transactionsOf(payout.id)).toEqual([]);
+    await ramp('', 0);
+    await world.untilTransaction(({ externalId }) => externalId === payout.id);
+    await world.settle(payout.id, 'SUCCESSFUL');
+    await untilPaid(payout.id);
+    expect(world.transactionsOf(payout.id)).toHaveLength(1);
+  });
 });

@@ -13,7 +13,7 @@ beforeAll(async () => {
     // Each task replays the history from its start.
     cachedWorkflows: 0,
   });
-}, 240_000);
+});
 afterAll(() => world.stop());
 
 /** A payout of 900 XAF that the provider has not taken, under review. */

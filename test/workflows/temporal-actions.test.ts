@@ -14,7 +14,7 @@ import {
   UNMATCHED_WORKFLOW,
 } from '../../src/workflows/messages.js';
 import { findTemporal } from '../../stack/temporal/temporal-cli.js';
-import { eventually } from '../support/eventually.js';
+import { eventually, PATIENCE_MS } from '../support/eventually.js';
 import { PaymentWorld } from '../support/payment-world.js';
 import { testEncryption } from '../support/test-encryption.js';
 
@@ -34,9 +34,9 @@ afterAll(() => world.stop());
 
 /** Runs a command of Temporal's command line, as an operator types it. */
 function temporal(...args: readonly string[]): Promise<{ readonly isDone: boolean; readonly said: string }> {
-  const target = ['--address', world.env.address, '--command-timeout', '10s'];
+  const target = ['--address', world.env.address, '--command-timeout', '60s'];
   return new Promise((resolve) =>
-    execFile(executable, [...args, ...target], { timeout: 30_000 }, (error, stdout, stderr) =>
+    execFile(executable, [...args, ...target], { timeout: PATIENCE_MS }, (error, stdout, stderr) =>
       resolve({ isDone: error === null, said: `${stdout}${stderr}` }),
     ),
   );
@@ -196,11 +196,11 @@ async function tryEach(
 }
 
 describe.each(states)('$name', (state) => {
-  it('comes to its outcome, and to no other, whatever is done to its workflow', () => tryEach(state, ACTIONS), 300_000);
+  it('comes to its outcome, and to no other, whatever is done to its workflow', () => tryEach(state, ACTIONS));
 });
 
 describe.each(states.filter(({ name }) => name !== 'a payout that has ended'))('$name', (state) => {
-  it('is not begun a second time while it runs', () => tryEach(state, STARTS), 300_000);
+  it('is not begun a second time while it runs', () => tryEach(state, STARTS));
 });
 
 describe.each(states.filter(({ name }) => name !== 'a payout that has ended'))('$name', (state) => {
@@ -218,7 +218,7 @@ describe.each(states.filter(({ name }) => name !== 'a payout that has ended'))('
     }
     for (const [, id] of begun) await state.finish(id);
     for (const [action, id] of begun) await expectOutcome(id, action, state);
-  }, 300_000);
+  });
 });
 
 describe('a payout that has ended', () => {
@@ -274,7 +274,7 @@ describe('a payout that waits to be sent once more', () => {
         const { status } = (await world.get(`/v1/payments/${id}`)).body;
         return world.transactionsOf(id).length > 0 || status === 'REVIEW';
       };
-      await eventually(isKnown, (is) => is, 120_000);
+      await eventually(isKnown, (is) => is);
       const sent = world.transactionsOf(id).length;
       if (sent > 0) await world.settle(id, 'SUCCESSFUL');
       const { status } = await world.until(id, (now) => now.final || now.status === 'REVIEW');
@@ -285,7 +285,7 @@ describe('a payout that waits to be sent once more', () => {
       });
       expect(sent).toBeLessThanOrEqual(1);
     }
-  }, 600_000);
+  });
 });
 
 describe('a hint by hand that names the transaction of another payment', () => {

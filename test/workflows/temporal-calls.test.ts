@@ -178,7 +178,6 @@ describe('Temporal’s server', () => {
       async () =>
         world.transactionsOf(id).length > 0 || (await world.get(`/v1/payments/${id}`)).body.status === 'REVIEW',
       (is) => is,
-      60_000,
     );
     const sent = world.transactionsOf(id).length;
     if (sent > 0) {

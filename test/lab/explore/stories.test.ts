@@ -23,7 +23,7 @@ describe('The built workflows', () => {
       activations += await runStory(vm, randomStory(MACHINE, seed), tellingOf(seed));
     }
     expect(activations).toBeGreaterThan(10 * STORIES);
-  }, 600_000);
+  });
 
   it('are found out when they leave a command out', async () => {
     const forgetful = {

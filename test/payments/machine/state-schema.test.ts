@@ -41,7 +41,7 @@ describe("the schema of a payment's state", () => {
         'ended',
       ].sort(),
     );
-  }, 120_000);
+  });
 
   it.each(orders)('keeps a field that only another version knows, and says where one is wrong', (order) => {
     const stored = kept(openPayment(order, terms, START)) as PaymentState;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { lastLine, runCommand } from '../../../stack/processes/run-command.js';
 
-const run = async (body: string, timeLimitMs = 10_000) =>
+const run = async (body: string, timeLimitMs = 120_000) =>
   await runCommand('/bin/sh', ['-c', body], { env: { PATH: '/usr/bin:/bin' }, timeLimitMs });
 
 describe('a command', () => {
@@ -29,11 +29,11 @@ describe('a command', () => {
   it('is killed at its time limit, even when a child of its own goes on', async () => {
     const startedAt = Date.now();
 
-    expect(await run('sleep 60; true', 200)).toMatchObject({
+    expect(await run('sleep 400; true', 200)).toMatchObject({
       kind: 'failed',
       reason: 'did not end within 0.2 s',
     });
-    expect(Date.now() - startedAt).toBeLessThan(30_000);
+    expect(Date.now() - startedAt).toBeLessThan(300_000);
   });
 
   it('is quoted by the last line that says something', () => {

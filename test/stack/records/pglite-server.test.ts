@@ -48,12 +48,12 @@ describe('the embedded database', () => {
     const folder = join(scratch.path, 'data');
     await withDatabase(folder, create);
     expect(await withDatabase(folder, count)).toBe(1);
-  }, 180_000);
+  });
 
   it('is made once for the machine, and begins empty each time', async () => {
     await withDatabase(undefined, create);
     expect(await readdir(join(scratch.path, 'cache/sanaga'))).toEqual([expect.stringMatching(/^pglite-[\d.]+\.tar$/)]);
     await expect(withDatabase(undefined, count)).rejects.toThrow('relation "notes" does not exist');
     await expect(withDatabase(join(scratch.path, 'other'), count)).rejects.toThrow('does not exist');
-  }, 180_000);
+  });
 });

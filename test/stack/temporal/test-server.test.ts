@@ -110,7 +110,7 @@ describe("the test server's launcher", () => {
   });
 
   it('runs the server with the port that it is given', async () => {
-    const { output } = await runCommand(launcher, ['7777'], { env, timeLimitMs: 5_000 });
+    const { output } = await runCommand(launcher, ['7777'], { env, timeLimitMs: 120_000 });
 
     expect(output).toMatch(
       /-cp \S+\/temporal-test-server-1\.38\.0\/jars\/\* io\.temporal\.testserver\.TestServer 7777\n$/,
@@ -118,7 +118,7 @@ describe("the test server's launcher", () => {
   });
 
   it('takes the classes that Java has kept, once there are any', async () => {
-    const run = async () => (await runCommand(launcher, ['7777'], { env, timeLimitMs: 5_000 })).output;
+    const run = async () => (await runCommand(launcher, ['7777'], { env, timeLimitMs: 120_000 })).output;
     expect(await run()).not.toContain('SharedArchiveFile');
 
     const archive = join(dirname(launcher), 'classes.jsa');
@@ -129,7 +129,7 @@ describe("the test server's launcher", () => {
 
   it('has Java keep its classes when it is asked to', async () => {
     const asked = { ...env, ARCHIVE_CLASSES_AT_EXIT: '/tmp/draft' };
-    const { output } = await runCommand(launcher, ['7777'], { env: asked, timeLimitMs: 5_000 });
+    const { output } = await runCommand(launcher, ['7777'], { env: asked, timeLimitMs: 120_000 });
 
     expect(output).toContain('-XX:ArchiveClassesAtExit=/tmp/draft ');
   });
@@ -166,7 +166,7 @@ function isAlive(pid: number): boolean {
 }
 
 async function until<Value>(look: () => Promise<Value | undefined>): Promise<Value> {
-  const deadline = Date.now() + 30_000;
+  const deadline = Date.now() + 120_000;
   while (Date.now() < deadline) {
     const value = await look().catch(() => undefined);
     if (value !== undefined) return value;
