@@ -19,7 +19,7 @@ const OURS = '^(src|bench|client|cli|examples|lab|sandbox|stack|test)/';
 
 /** What Node or Temporal is pointed at by a file name, so that no import leads to it. */
 const ENTRIES = [
-  '^src/(records|server|worker|codec-server|desk|worker/workflow-thread)\\.ts$',
+  '^src/(records|replay|server|worker|codec-server|desk|worker/workflow-thread)\\.ts$',
   '^src/temporal/(failure|payload)-converter\\.ts$',
   '^stack/records/main\\.ts$',
   '^client/index\\.ts$',
@@ -318,7 +318,7 @@ module.exports = {
       { path: OURS, pathNot: ['^(cli|test)/', '^examples/[^/]+/start\\.js$'] },
       {
         path: [
-          '^src/(records|server|worker|codec-server|desk|worker/workflow-thread)\\.ts$',
+          '^src/(records|replay|server|worker|codec-server|desk|worker/workflow-thread)\\.ts$',
           '^stack/records/main\\.ts$',
           '^(bench|cli|sandbox|examples/[^/]+)/main\\.ts$',
           '^bench/(growth|load|soak)/main\\.ts$',

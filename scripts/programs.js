@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 /** Programs to run by name, by the folder that builds them. */
 export const PROGRAMS = {
-  lib: ['server.js', 'worker.js', 'desk.js', 'codec-server.js', 'records.js'],
+  lib: ['server.js', 'worker.js', 'desk.js', 'codec-server.js', 'records.js', 'replay.js'],
   build: [
     'cli/main.js',
     'sandbox/main.js',

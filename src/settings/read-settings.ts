@@ -6,6 +6,7 @@ import { deskSettings } from './desk.js';
 import { exampleSecrets } from './example-secrets.js';
 import { merchantsIn } from './merchants.js';
 import { recordsSettings } from './records.js';
+import { replaySettings } from './replay.js';
 import { SECRET_SETTINGS, withSecretFiles } from './secret-files.js';
 import { workerSettings } from './worker.js';
 
@@ -15,6 +16,7 @@ const schemas = {
   worker: workerSettings,
   codec: codecSettings,
   records: recordsSettings,
+  replay: replaySettings,
 };
 
 /** The part of a process that its settings need. */

@@ -17,7 +17,7 @@ const HIDDEN = [
 /**
  * The one logger of a process: JSON lines on the standard output, with the time as ISO 8601 in UTC.
  *
- * @param part which process speaks: api, worker, desk, codec or records
+ * @param part which process speaks: api, worker, desk, codec, records or replay
  */
 export function createLogger(part: string, level: string): Logger {
   return pino({

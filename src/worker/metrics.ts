@@ -6,14 +6,7 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 import type { MerchantNotifier, TryOutcome } from '../activities/merchant.js';
 import { PAYMENT_STATUSES } from '../payments/words/payment.js';
 import { PAYMENT_KINDS } from '../payments/words/payment-id.js';
-import {
-  PAYOUT_LIMIT_WORKFLOW_TYPE,
-  REFUNDS_WORKFLOW_TYPE,
-  RESTORE_WORKFLOW,
-  STATEMENT_WORKFLOW_TYPE,
-  UNMATCHED_WORKFLOW,
-  WORKFLOW_TYPES,
-} from '../workflows/messages.js';
+import { EVERY_WORKFLOW_TYPE } from '../workflows/messages.js';
 import type { PaymentRequest, PaymentSinks } from '../workflows/metrics.js';
 
 /*
@@ -161,15 +154,7 @@ export async function installMeasuredRuntime(options: RuntimeOptions): Promise<(
  */
 export function startSdkCounters(meter: MetricMeter, namespace: string, taskQueue: string): void {
   const failed = meter.createCounter('temporal_workflow_task_execution_failed', undefined, FAILED_TASKS);
-  const types = [
-    ...WORKFLOW_TYPES,
-    UNMATCHED_WORKFLOW.type,
-    PAYOUT_LIMIT_WORKFLOW_TYPE,
-    REFUNDS_WORKFLOW_TYPE,
-    RESTORE_WORKFLOW.type,
-    STATEMENT_WORKFLOW_TYPE,
-  ];
-  for (const workflowType of types) {
+  for (const workflowType of EVERY_WORKFLOW_TYPE) {
     for (const reason of ['NonDeterminismError', 'WorkflowError']) {
       failed.add(0, {
         namespace,

@@ -168,7 +168,7 @@ function commonOptions({ connection, namespace, encryption, limits }: PaymentWor
 const tracedActivities = (tracing: Tracing | undefined) =>
   tracing && { interceptors: { activity: [traceActivities(tracing)] } };
 
-const NOT_MEASURED: PaymentSinks['payments'] = {
+export const NOT_MEASURED: PaymentSinks['payments'] = {
   changed: () => undefined,
   becameAmbiguous: () => undefined,
   waitsForBudget: () => undefined,

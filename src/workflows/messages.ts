@@ -380,3 +380,13 @@ export const FINGERPRINT_MISMATCH = 'FingerprintMismatch';
 export function notificationsQueue(paymentsQueue: string): string {
   return `${paymentsQueue}-notifications`;
 }
+
+/** The types of all workflows at Temporal. */
+export const EVERY_WORKFLOW_TYPE: readonly string[] = [
+  ...WORKFLOW_TYPES,
+  UNMATCHED_WORKFLOW.type,
+  PAYOUT_LIMIT_WORKFLOW_TYPE,
+  REFUNDS_WORKFLOW_TYPE,
+  RESTORE_WORKFLOW.type,
+  STATEMENT_WORKFLOW_TYPE,
+];

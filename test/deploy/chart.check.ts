@@ -67,8 +67,24 @@ const container = z.object({
     limits: z.object({ memory: z.string() }),
   }),
   securityContext: z.unknown(),
-  readinessProbe: z.object({}),
+  readinessProbe: z.object({}).optional(),
   volumeMounts: z.array(z.object({ name: z.string(), mountPath: z.string(), readOnly: z.boolean().optional() })),
+});
+
+const pod = z.object({
+  metadata: z.object({ labels: z.record(z.string(), z.string()) }),
+  spec: z.object({
+    automountServiceAccountToken: z.boolean(),
+    securityContext: z.unknown(),
+    topologySpreadConstraints: z.array(z.unknown()),
+    containers: z.array(container).length(1),
+  }),
+});
+
+const job = z.object({
+  kind: z.literal('Job'),
+  metadata: z.object({ name: z.string(), annotations: z.record(z.string(), z.string()) }),
+  spec: z.object({ backoffLimit: z.literal(0), template: pod }),
 });
 
 const deployment = z.object({
@@ -77,16 +93,7 @@ const deployment = z.object({
   spec: z.object({
     replicas: z.number().optional(),
     selector: z.object({ matchLabels: z.record(z.string(), z.string()) }),
-    template: z.object({
-      metadata: z.object({ labels: z.record(z.string(), z.string()) }),
-      spec: z.object({
-        automountServiceAccountToken: z.boolean(),
-        securityContext: z.unknown(),
-        topologySpreadConstraints: z.array(z.unknown()),
-        terminationGracePeriodSeconds: z.number(),
-        containers: z.array(container).length(1),
-      }),
-    }),
+    template: pod.extend({ spec: pod.shape.spec.extend({ terminationGracePeriodSeconds: z.number() }) }),
   }),
 });
 type Deployment = z.infer<typeof deployment>;
@@ -102,17 +109,20 @@ function objectsOf(rendered: string): unknown[] {
 const deploymentsOf = (rendered: string): Deployment[] =>
   objectsOf(rendered).flatMap((object) => deployment.safeParse(object).data ?? []);
 
+const jobsOf = (rendered: string) => objectsOf(rendered).flatMap((object) => job.safeParse(object).data ?? []);
+
 /** The programs whose settings are known, by their part. */
 const PARTS: Readonly<Record<string, Part>> = {
   'lib/server.js': 'api',
   'lib/worker.js': 'worker',
   'lib/codec-server.js': 'codec',
   'lib/desk.js': 'desk',
+  'lib/replay.js': 'replay',
 };
 
 /** The programs in the chart whose settings are known here, with those that they are given. */
 const processesOf = (rendered: string) =>
-  deploymentsOf(rendered).flatMap(({ metadata, spec }) =>
+  [...deploymentsOf(rendered), ...jobsOf(rendered)].flatMap(({ metadata, spec }) =>
     spec.template.spec.containers.flatMap(({ command, env }) => {
       const part = PARTS[command[1] ?? ''];
       return part === undefined ? [] : [{ name: metadata.name, part, env }];
@@ -141,9 +151,10 @@ describe.each(EXAMPLES)('the chart with %s', (example) => {
   });
 
   it('gives no pod a right that it does not need', async () => {
-    const deployments = deploymentsOf(await render(valuesOf(example)));
+    const rendered = await render(valuesOf(example));
+    const deployments = deploymentsOf(rendered);
     expect(deployments.length).toBeGreaterThanOrEqual(2);
-    for (const { metadata, spec } of deployments) {
+    for (const { metadata, spec } of [...deployments, ...jobsOf(rendered)]) {
       const pod = spec.template.spec;
       expect([metadata.name, pod.securityContext]).toMatchObject([
         metadata.name,
@@ -159,8 +170,8 @@ describe.each(EXAMPLES)('the chart with %s', (example) => {
         });
         expect(volumeMounts.filter(({ readOnly }) => !readOnly).map(({ mountPath }) => mountPath)).toEqual(['/tmp']);
       }
-      expect(spec.template.metadata.labels).toMatchObject(spec.selector.matchLabels);
     }
+    for (const { spec } of deployments) expect(spec.template.metadata.labels).toMatchObject(spec.selector.matchLabels);
   });
 
   it('gives each process settings that it reads, and no secret but in a file', async () => {
@@ -339,6 +350,40 @@ describe('the chart', () => {
       ['sanaga-desk', '0.1.0'],
       ['sanaga-worker', '0.2.0'],
     ]);
+  });
+
+  it('replays payments with the new image before an upgrade, by what may reach Temporal alone', async () => {
+    const rendered = await render(valuesOf('everything-values.yaml'));
+    const [replay, ...others] = jobsOf(rendered);
+    expect(others).toEqual([]);
+    const hook = expect.objectContaining({ 'helm.sh/hook': 'pre-upgrade' });
+    expect(replay).toMatchObject({ metadata: { name: 'sanaga-replay', annotations: hook } });
+    const { labels } = replay?.spec.template.metadata ?? {};
+    const [{ image = '', command = [], env = [] } = {}] = replay?.spec.template.spec.containers ?? [];
+    expect([image.split(':').at(-1), command.slice(1)]).toEqual([
+      '1.4.0',
+      ['lib/replay.js', '--ended', '50', '--per-second', '5'],
+    ]);
+    expect(env.map(({ name }) => name)).not.toContain('PROVIDER_PAYOUT_API_KEY_FILE');
+    const policies = objectsOf(rendered).filter(
+      (object) =>
+        z
+          .object({ kind: z.literal('NetworkPolicy'), metadata: z.object({ annotations: z.object({}) }) })
+          .safeParse(object).success,
+    );
+    expect(policies).toEqual([
+      expect.objectContaining({
+        metadata: expect.objectContaining({ annotations: expect.objectContaining({ 'helm.sh/hook-weight': '-1' }) }),
+        spec: expect.objectContaining({
+          podSelector: { matchLabels: expect.objectContaining({ 'app.kubernetes.io/component': 'replay' }) },
+          egress: [
+            expect.objectContaining({ ports: expect.arrayContaining([{ protocol: 'UDP', port: 53 }]) }),
+            expect.objectContaining({ ports: [{ protocol: 'TCP', port: 7233 }] }),
+          ],
+        }),
+      }),
+    ]);
+    expect(labels).toMatchObject({ 'app.kubernetes.io/component': 'replay' });
   });
 
   it('keeps the last version of the workers beside the new one, under a name of its own', async () => {

@@ -77,6 +77,7 @@ const config: Readonly<Record<Part | 'sandbox', Readonly<Record<string, unknown>
     ...readConfig('codec', { ...required, ...optional }),
   },
   records: readConfig('records', { ...required, ...optional }),
+  replay: readConfig('replay', { ...required, ...optional }),
   desk: readConfig('desk', optional),
   sandbox: readSettings({ ...required, ...optional }),
 };

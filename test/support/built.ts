@@ -40,14 +40,24 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** Runs a program to its end, with this environment and no other. */
-export async function runToEnd(
+/** Runs a compiled program to its end, with this environment and no other. */
+export function runToEnd(
   program: string,
   args: readonly string[] = [],
   env: NodeJS.ProcessEnv = {},
   cwd?: string,
 ): Promise<Ended> {
-  const child = spawn(process.execPath, [built(program), ...args], {
+  return runFile(built(program), args, env, cwd);
+}
+
+/** The same for a program by its path. */
+export async function runFile(
+  file: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  cwd?: string,
+): Promise<Ended> {
+  const child = spawn(process.execPath, [file, ...args], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(cwd !== undefined && { cwd }),

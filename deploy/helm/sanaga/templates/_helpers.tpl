@@ -159,10 +159,11 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | quote }}
 {{- $keys := list -}}
 {{- if has $component (list "api" "worker") -}}
 {{- $keys = concat $keys (list "provider-collection-api-user" "provider-collection-api-key" "provider-payout-api-user" "provider-payout-api-key") -}}
-{{- if $values.temporal.apiKey }}{{ $keys = append $keys "temporal-api-key" }}{{ end -}}
 {{- if $values.records.enabled }}{{ $keys = append $keys "records-url" }}{{ end -}}
 {{- end -}}
+{{- if and $values.temporal.apiKey (has $component (list "api" "worker" "replay")) }}{{ $keys = append $keys "temporal-api-key" }}{{ end -}}
 {{- if eq $component "api" }}{{ $keys = append $keys "webhook-token" }}{{ end -}}
+{{- if and (eq $component "replay") $values.encryption.enabled }}{{ $keys = append $keys "encryption-keys" }}{{ end -}}
 {{- if has $component (list "api" "worker" "codec-server") -}}
 {{- if $values.encryption.enabled }}{{ $keys = append $keys "encryption-keys" }}{{ end -}}
 {{- if eq $values.merchants "file" -}}
@@ -184,8 +185,8 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | quote }}
 {{- $values := .root.Values -}}
 {{- $component := .component -}}
 {{- $env := dict -}}
-{{- if ne $component "worker" }}{{ $_ := set $env "HOST" "0.0.0.0" }}{{ end -}}
-{{- if has $component (list "api" "worker") -}}
+{{- if not (has $component (list "worker" "replay")) }}{{ $_ := set $env "HOST" "0.0.0.0" }}{{ end -}}
+{{- if has $component (list "api" "worker" "replay") -}}
 {{- $temporal := $values.temporal -}}
 {{- $_ := set $env "TEMPORAL_ADDRESS" $temporal.address -}}
 {{- $_ := set $env "TEMPORAL_NAMESPACE" $temporal.namespace -}}
@@ -197,6 +198,8 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | quote }}
 {{- end -}}
 {{- if $temporal.tls.caSecret }}{{ $_ := set $env "TEMPORAL_TLS_SERVER_CA_CERT_PATH" "/run/temporal/ca.crt" }}{{ end -}}
 {{- if $temporal.tls.serverName }}{{ $_ := set $env "TEMPORAL_TLS_SERVER_NAME" $temporal.tls.serverName }}{{ end -}}
+{{- end -}}
+{{- if has $component (list "api" "worker") -}}
 {{- $_ := set $env "PROVIDER_COLLECTION_URL" $values.provider.collectionUrl -}}
 {{- $_ := set $env "PROVIDER_PAYOUT_URL" $values.provider.payoutUrl -}}
 {{- $_ := set $env "PROVIDER_TIMEOUT" $values.provider.timeout -}}
@@ -205,7 +208,7 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | quote }}
 {{- if and $values.temporal.uiUrl (has $component (list "api" "worker" "codec-server")) -}}
 {{- $_ := set $env "TEMPORAL_UI_URL" $values.temporal.uiUrl -}}
 {{- end -}}
-{{- if and (not $values.encryption.enabled) (has $component (list "api" "worker")) }}{{ $_ := set $env "ENCRYPTION" "off" }}{{ end -}}
+{{- if and (not $values.encryption.enabled) (has $component (list "api" "worker" "replay")) }}{{ $_ := set $env "ENCRYPTION" "off" }}{{ end -}}
 {{- if eq $component "api" -}}
 {{- $_ := set $env "PORT" "3000" -}}
 {{- $_ := set $env "TRUSTED_PROXIES" (toString $values.api.trustedProxies) -}}
@@ -235,10 +238,13 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | quote }}
 {{- $_ := set $env $name (printf "/run/secrets/sanaga/%s" $key) -}}
 {{- end -}}
 {{- range $name, $value := mergeOverwrite (dict) $values.settings .settings -}}
+{{- /* Of the settings of every process, the replay reads Temporal's alone. */ -}}
+{{- if or (ne $component "replay") (hasPrefix "TEMPORAL_" $name) -}}
 {{- if hasKey $env $name -}}
 {{- fail (printf "settings: %s is set by another value of the chart (see values.yaml)" $name) -}}
 {{- end -}}
 {{- $_ := set $env $name (toString $value) -}}
+{{- end -}}
 {{- end -}}
 {{- range $name, $value := $env }}
 - { name: {{ $name }}, value: {{ $value | quote }} }
@@ -271,7 +277,7 @@ capabilities: { drop: [ALL] }
       {{- end }}
 {{- end }}
 {{- $tls := $values.temporal.tls }}
-{{- if and (has $component (list "api" "worker")) (or $tls.clientCertSecret $tls.caSecret) }}
+{{- if and (has $component (list "api" "worker" "replay")) (or $tls.clientCertSecret $tls.caSecret) }}
 - name: temporal-tls
   projected:
     defaultMode: 0440
@@ -298,7 +304,7 @@ capabilities: { drop: [ALL] }
 {{- if include "sanaga.secretKeys" . | fromYamlArray }}
 - { name: secrets, mountPath: /run/secrets/sanaga, readOnly: true }
 {{- end }}
-{{- if and (has (index . 1) (list "api" "worker")) (or $values.temporal.tls.clientCertSecret $values.temporal.tls.caSecret) }}
+{{- if and (has (index . 1) (list "api" "worker" "replay")) (or $values.temporal.tls.clientCertSecret $values.temporal.tls.caSecret) }}
 - { name: temporal-tls, mountPath: /run/temporal, readOnly: true }
 {{- end }}
 {{- end -}}

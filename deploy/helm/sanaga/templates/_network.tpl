@@ -30,13 +30,17 @@
     {{- end }}
 {{- end -}}
 
-{{- define "sanaga.toTemporalAndProvider" -}}
-{{- $policy := .Values.networkPolicy -}}
+{{- define "sanaga.toTemporal" -}}
 {{ include "sanaga.toNames" . }}
-- ports: [{ protocol: TCP, port: {{ $policy.temporalPort }} }]
-  {{- with $policy.temporalTo }}
+- ports: [{ protocol: TCP, port: {{ .Values.networkPolicy.temporalPort }} }]
+  {{- with .Values.networkPolicy.temporalTo }}
   to: {{- toYaml . | nindent 4 }}
   {{- end }}
+{{- end -}}
+
+{{- define "sanaga.toTemporalAndProvider" -}}
+{{- $policy := .Values.networkPolicy -}}
+{{ include "sanaga.toTemporal" . }}
 {{- if $policy.providerTo }}
 - ports:
     {{- range $policy.providerPorts }}
