@@ -6,6 +6,16 @@
 # The API and the workers come with a role of their own: nobody who takes one of them over gets at Temporal's databases.
 set -eu
 
+# PostgreSQL takes any password, so that this is where the examples of .env.example are refused: nothing starts before.
+for url in "${PROVIDER_COLLECTION_URL:-}" "${PROVIDER_PAYOUT_URL:-}"; do
+  case $url in http://sandbox | http://sandbox[:/]*) continue ;; esac
+  case "$PGPASSWORD $RECORDS_PASSWORD" in *example[01]password*)
+    echo 'POSTGRES_PASSWORD or RECORDS_PASSWORD has a secret of .env.example, which everybody can read: with a provider that is not the sandbox, it must be one of your own (docs/operations/runbook.md changes it)' >&2
+    exit 78
+    ;;
+  esac
+done
+
 psql --no-psqlrc --quiet --set ON_ERROR_STOP=1 --set password="$RECORDS_PASSWORD" --dbname postgres <<'SQL'
 SELECT 'CREATE ROLE sanaga LOGIN' WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'sanaga') \gexec
 ALTER ROLE sanaga PASSWORD :'password';

@@ -3,12 +3,13 @@ import { apiKeys } from './api-keys.js';
 import { areRead, host, logLevel, port, trustedProxies, webhookToken } from './kinds.js';
 import { decidersAmong, merchantsIn } from './merchants.js';
 import { merchantsFile } from './merchants-file.js';
-import { encryption, hasKeys, KEYS_MISSING, ONE_DESCRIPTION, temporal } from './shared-settings.js';
+import { encryption, hasKeys, KEYS_MISSING, ONE_DESCRIPTION, providerAddresses, temporal } from './shared-settings.js';
 
 /** The codec server's settings. */
 export const codecSettings = z
   .object({
     ...encryption,
+    ...providerAddresses,
     TEMPORAL_UI_URL: temporal.TEMPORAL_UI_URL,
     HOST: host,
     CODEC_PORT: port(8234),

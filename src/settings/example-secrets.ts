@@ -1,5 +1,6 @@
 import { sha256Of } from './api-keys.js';
 import type { MerchantKey } from './merchants.js';
+import { isSandbox } from './provider-address.js';
 
 /** The secrets of `.env.example`, which everybody can read: they are for a trial with the sandbox alone. */
 const EXAMPLES = [
@@ -25,29 +26,18 @@ interface Given {
 }
 
 /**
- * The settings that hold an example although the provider isn't the sandbox, each with what is wrong.
+ * The settings that hold an example although the provider isn't known to be the sandbox, each with what is wrong.
  *
  * @param secrets the names of the settings to look at
  */
 export function exampleSecrets({ settings, keys }: Given, secrets: readonly string[]): string[] {
-  const { PROVIDER_COLLECTION_URL, PROVIDER_PAYOUT_URL } = settings;
-  const addresses = [PROVIDER_COLLECTION_URL, PROVIDER_PAYOUT_URL].filter((one) => one !== undefined);
-  if (addresses.every(canBeSandbox)) return [];
+  if ([settings.PROVIDER_COLLECTION_URL, settings.PROVIDER_PAYOUT_URL].every(isSandbox)) return [];
   const hasExample = (name: string) => EXAMPLES.some((example) => settings[name]?.includes(example));
   const isExampleKey = keys.some(({ sha256 }) => DIGESTS.has(sha256));
   const named = secrets.filter(hasExample);
   const keySetting = settings.MERCHANTS_FILE === undefined ? 'API_KEYS' : 'MERCHANTS_FILE';
   return [...new Set([...named, ...(isExampleKey ? [keySetting] : [])])].map(
     (name) =>
-      `${name} has a secret of .env.example, which everybody can read: with a provider that is not the sandbox, it must be one of your own`,
+      `${name} has a secret of .env.example, which everybody can read: it must be one of your own, unless PROVIDER_COLLECTION_URL and PROVIDER_PAYOUT_URL are the sandbox's`,
   );
-}
-
-/**
- * Reports whether an address can be the sandbox's: on this machine, or under a name without a dot, as containers call
- * each other. The provider's own is on the internet.
- */
-function canBeSandbox(address: string): boolean {
-  const host = URL.parse(address)?.hostname ?? '';
-  return !host.includes('.') || /^127(?:\.\d{1,3}){3}$/.test(host) || host.endsWith('.localhost');
 }

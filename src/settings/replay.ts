@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { encryption, hasKeys, KEYS_MISSING, temporal } from './shared-settings.js';
+import { encryption, hasKeys, KEYS_MISSING, providerAddresses, temporal } from './shared-settings.js';
 
 /** The settings of the replay before a deployment. */
 export const replaySettings = z
-  .object({ ...encryption, TEMPORAL_TASK_QUEUE: temporal.TEMPORAL_TASK_QUEUE })
+  .object({ ...encryption, ...providerAddresses, TEMPORAL_TASK_QUEUE: temporal.TEMPORAL_TASK_QUEUE })
   .refine(hasKeys, KEYS_MISSING);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { encryptionKeys, KEY_ADVICE } from './encryption-keys.js';
 import { areRead, baseUrl, duration, headerValue, httpUrl, text } from './kinds.js';
+import { providerUrl } from './provider-address.js';
 
 /* The settings that several processes read, by subject. */
 
@@ -39,13 +40,21 @@ export const tracing = {
 };
 
 export const provider = {
-  PROVIDER_COLLECTION_URL: baseUrl,
+  PROVIDER_COLLECTION_URL: providerUrl,
   PROVIDER_COLLECTION_API_USER: headerValue,
   PROVIDER_COLLECTION_API_KEY: headerValue,
-  PROVIDER_PAYOUT_URL: baseUrl,
+  PROVIDER_PAYOUT_URL: providerUrl,
   PROVIDER_PAYOUT_API_USER: headerValue,
   PROVIDER_PAYOUT_API_KEY: headerValue,
   PROVIDER_TIMEOUT: duration('15s', { min: '1s', max: '60s' }),
+};
+
+/**
+ * Where the provider is, for those who don't call it: with the sandbox alone, the secrets of `.env.example` are taken.
+ */
+export const providerAddresses = {
+  PROVIDER_COLLECTION_URL: providerUrl.optional(),
+  PROVIDER_PAYOUT_URL: providerUrl.optional(),
 };
 
 export const ONE_DESCRIPTION =

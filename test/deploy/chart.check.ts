@@ -262,6 +262,11 @@ describe('the chart', () => {
       'temporal.address (temporal) must be host:port',
     ],
     ['no address of the provider', { ...minimal, provider: {} }, 'provider.collectionUrl is not set'],
+    [
+      'an address of the provider by http',
+      { ...minimal, provider: { ...minimal.provider, collectionUrl: 'http://c.example:443' } },
+      'provider.collectionUrl must be an https address',
+    ],
     ['a value that there is not', { ...minimal, wroker: {} }, 'wroker'],
     [
       'a secret among the settings',

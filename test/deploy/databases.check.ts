@@ -38,6 +38,7 @@ describe('the databases of docker-compose.yml', () => {
       ...{ SQL_HOST: '127.0.0.1', SQL_PORT: port, SQL_USER: 'temporal', SQL_PASSWORD: password },
       ...{ PGHOST: '127.0.0.1', PGPORT: port, PGUSER: 'temporal', PGPASSWORD: password },
       RECORDS_PASSWORD: recordsPassword,
+      ...{ PROVIDER_COLLECTION_URL: 'http://sandbox:4000', PROVIDER_PAYOUT_URL: 'http://sandbox:4000' },
     };
     for (const name of ['temporal-schema.sh', 'records-database.sh']) {
       const script = fileURLToPath(new URL(`../../deploy/${name}`, import.meta.url));

@@ -107,6 +107,9 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | quote }}
 {{- if not (index $values.provider $name) -}}
 {{- fail (printf "provider.%s is not set: it must be the base address of the provider's service" $name) -}}
 {{- end -}}
+{{- if not (regexMatch "^(https://|http://(sandbox|localhost|127[.][0-9.]+|\\[::1\\])([:/]|$))" (index $values.provider $name)) -}}
+{{- fail (printf "provider.%s must be an https address: by http, whoever is on the way reads the API key and people's numbers" $name) -}}
+{{- end -}}
 {{- end -}}
 {{- if and (eq $values.merchants "file") $values.merchantWebhookUrl -}}
 {{- fail "merchantWebhookUrl can't be set with merchants: file. The merchants' file has each merchant's address" -}}
@@ -200,10 +203,12 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | quote }}
 {{- if $temporal.tls.serverName }}{{ $_ := set $env "TEMPORAL_TLS_SERVER_NAME" $temporal.tls.serverName }}{{ end -}}
 {{- end -}}
 {{- if has $component (list "api" "worker") -}}
-{{- $_ := set $env "PROVIDER_COLLECTION_URL" $values.provider.collectionUrl -}}
-{{- $_ := set $env "PROVIDER_PAYOUT_URL" $values.provider.payoutUrl -}}
 {{- $_ := set $env "PROVIDER_TIMEOUT" $values.provider.timeout -}}
 {{- if $values.merchantWebhookUrl }}{{ $_ := set $env "MERCHANT_WEBHOOK_URL" $values.merchantWebhookUrl }}{{ end -}}
+{{- end -}}
+{{- if has $component (list "api" "worker" "codec-server" "replay") -}}
+{{- $_ := set $env "PROVIDER_COLLECTION_URL" $values.provider.collectionUrl -}}
+{{- $_ := set $env "PROVIDER_PAYOUT_URL" $values.provider.payoutUrl -}}
 {{- end -}}
 {{- if and $values.temporal.uiUrl (has $component (list "api" "worker" "codec-server")) -}}
 {{- $_ := set $env "TEMPORAL_UI_URL" $values.temporal.uiUrl -}}
