@@ -63,9 +63,18 @@ function fieldLines(payment: Payment): string[] {
   return fields.map(([name, text]) => `  ${paint('dim', name.padEnd(width))}  ${text}`);
 }
 
-/** The values of a field and of those within it, each by its path. */
+/** Times of the API: those within a payment are shown as in the tables. */
+const TIME = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
+
+/** The values of a field and of those within it, each by its path; a list of words is one value. */
 function valuesOf(name: string, value: unknown): (readonly [string, string])[] {
+  if (typeof value === 'string' && TIME.test(value) && !name.startsWith('metadata.')) {
+    return [[name, `${timeOf(value)} (Douala)`]];
+  }
   if (typeof value !== 'object' || value === null) return [[name, String(value)]];
+  if (Array.isArray(value) && value.every((one) => typeof one !== 'object')) {
+    return value.length === 0 ? [] : [[name, value.join(', ')]];
+  }
   return Object.entries(value).flatMap(([inner, one]) => valuesOf(`${name}.${inner}`, one));
 }
 

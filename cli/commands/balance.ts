@@ -16,7 +16,7 @@ export function addBalanceCommand(program: Command): void {
   const command = program
     .command('balance')
     .summary('show the balances at the provider')
-    .description("Shows your services' balances at the provider. The key needs the scope balance.");
+    .description("Shows your services' balances at the provider. The key needs the scope balance, approve or review.");
   command.addArgument(command.createArgument('[service]', 'this one alone').choices(SERVICES));
   command.option('--below <amount>', 'exit with 1 when one is below this amount, in XAF', readAmount);
   withTarget(command)

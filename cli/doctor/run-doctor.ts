@@ -63,7 +63,7 @@ async function settingsToCheck(options: DoctorOptions): Promise<Checked> {
     const read = await readFile(file, 'utf8').catch((error: unknown) => {
       throw new UsageError(`--settings: ${file} can't be read: ${reasonOf(error)}`);
     });
-    const env = { ...parseEnv(read), ...process.env };
+    const env = { ...parseEnv(read.replace(/^\ufeff/, '')), ...process.env };
     return { env, of: `the settings in ${file}, and in the environment`, ...apiOf(env, options, start) };
   }
   if (start !== undefined) return await ofStart(start, options);

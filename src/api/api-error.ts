@@ -43,14 +43,14 @@ export const notAPaymentId = (): ApiError =>
     "This isn't a payment's id, which begins with col_ or pay_. Payments are found by other ids with GET /v1/payments: externalId or userId, which are yours; transId, the provider's; financialTransId, the mobile operator's.",
   );
 
-/** By its id, whoever has it. */
-export const otherKind = (kind: PaymentKind): ApiError =>
-  new ApiError(
-    'not_found',
-    kind === 'payout'
-      ? "This is a payout's id: POST /v1/payouts/{id}/cancel withdraws a payout."
-      : "This is a collection's id: POST /v1/collections/{id}/expire ends a collection.",
-  );
+/**
+ * The payment is a collection and the call is for payouts, or the reverse.
+ *
+ * @param kind by the id, whoever has it
+ * @param instead what does to such a payment what was wanted, or that nothing does
+ */
+export const otherKind = (kind: PaymentKind, instead: string): ApiError =>
+  new ApiError('not_found', `This is a ${kind}'s id: ${instead}.`);
 
 export const methodNotAllowed = (allow: string): ApiError =>
   new ApiError('method_not_allowed', `This address allows only ${allow}.`, { headers: { Allow: allow } });

@@ -25,7 +25,10 @@ const MAX_TIME_LENGTH = 40;
 /** Parsed into ms since the epoch. */
 export const time = z
   .union([z.iso.datetime({ offset: true }).max(MAX_TIME_LENGTH), z.iso.date()], {
-    error: 'must be a time in ISO 8601, such as 2026-11-21T08:20:32Z or 2026-11-21',
+    error: ({ input }) =>
+      typeof input === 'string' && /T[0-9:.]{4,20} [0-9]{2}:?[0-9]{2}$/.test(input)
+        ? 'has a space before its offset: in an address, write the + of +01:00 as %2B'
+        : 'must be a time in ISO 8601, such as 2026-11-21T08:20:32Z or 2026-11-21',
   })
   .transform((text) => (isDay(text) ? startOf(text) : Date.parse(text)))
   .describe('A day alone is a day in Douala (UTC+1), as in statements');

@@ -118,11 +118,34 @@ function whyUnknown(key: string, whole: Whole, parts: RequestParts): string {
     // Elsewhere, it would be no promise that a repeated request pays once.
     ...(parts.idempotencyKey ? [{ name: KEY_HEADER, hint: `did you mean the header ${KEY_HEADER}?` }] : []),
   ];
-  const hint = nearest(key, all) ?? (known.length === 0 ? 'this call takes none' : undefined);
+  const hint = nearest(key, all) ?? otherName(key, known) ?? (known.length === 0 ? 'this call takes none' : undefined);
   return hint === undefined ? unknown : `${unknown}: ${hint}`;
 }
 
 const KEY_HEADER = 'Idempotency-Key';
+
+/** What other payment interfaces call our fields. */
+const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
+  message: ['description', 'note', 'narration', 'purpose', 'payerMessage', 'payeeNote'],
+  externalId: ['reference', 'orderId', 'orderReference', 'merchantReference', 'clientReference', 'transactionId'],
+  userId: ['customerId', 'customer'],
+  phone: ['msisdn', 'phoneNumber', 'mobile', 'recipient', 'number', 'payer', 'payee', 'to'],
+  medium: ['network', 'operator', 'provider', 'channel', 'paymentMethod'],
+  redirectUrl: ['returnUrl', 'successUrl', 'backUrl'],
+  expiresIn: ['expiresAt', 'expiry', 'ttl'],
+  sendAt: ['scheduledAt', 'scheduleAt', 'scheduledFor', 'date'],
+};
+
+/** Says what a field is called here that others call otherwise, or that there is only one currency. */
+function otherName(given: string, known: readonly string[]): string | undefined {
+  const name = plain(given);
+  if (name === 'currency' && known.includes('amount')) return 'every amount is in XAF, so leave it out';
+  const [meant] = Object.entries(OTHER_NAMES).find(([, others]) => others.some((one) => plain(one) === name)) ?? [];
+  return meant !== undefined && known.includes(meant) ? `did you mean ${meant}?` : undefined;
+}
+
+/** A name without case, `_` and `-`. */
+const plain = (name: string) => shorten(name).toLowerCase().replace(/[_-]/g, '');
 
 function fieldsOf(schema: z.ZodType | undefined): string[] {
   if (schema instanceof z.ZodObject) return Object.keys(schema.shape);
@@ -132,7 +155,6 @@ function fieldsOf(schema: z.ZodType | undefined): string[] {
 
 /** Finds the name that was probably meant: the same but for case, `_` and `-`, or with a slip or two. */
 function nearest(given: string, all: readonly Meant[]): string | undefined {
-  const plain = (name: string) => shorten(name).toLowerCase().replace(/[_-]/g, '');
   const [closest] = all
     .map(({ name, hint }) => ({ name, hint, slips: distance(plain(given), plain(name)) }))
     .filter(({ name, slips }) => slips <= Math.min(2, Math.floor(name.length / 3)))

@@ -104,7 +104,8 @@ export const merchantsFile = z
     };
     let content: string;
     try {
-      content = readFileSync(path, 'utf8');
+      // Editors of Windows begin a file with a byte order mark.
+      content = readFileSync(path, 'utf8').replace(/^\ufeff/, '');
     } catch (error) {
       return refuse(`can't be read: ${reasonOf(error)}`);
     }

@@ -64,7 +64,8 @@ function secretOf(env: NodeJS.ProcessEnv, name: string): string | undefined {
 
 function readSecret(name: string, path: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    // Without the byte order mark that editors of Windows begin a file with.
+    return readFileSync(path, 'utf8').replace(/^\ufeff/, '');
   } catch (error) {
     throw new ConfigError(`${name}_FILE can't be read: ${reasonOf(error)}`);
   }

@@ -87,11 +87,15 @@ async function closeGaps(connection: SetupConnection, namespace: string): Promis
   const has = (kind: SetupGap['kind']) => before.some((gap) => gap.kind === kind);
   if (before.length === 0 || has('namespace')) return { gaps: before, refusals: [] };
 
-  const failures = [
-    has('retention') ? await failureOf(() => raiseRetention(connection, namespace)) : undefined,
-    // An attribute of another type suggests that the namespace is used for something else: leave it alone.
-    has('missing') && !has('type') ? await failureOf(() => addAttributes(connection, namespace, before)) : undefined,
-  ].filter((failure) => failure !== undefined);
+  // An attribute of another type suggests that the namespace is used for something else: leave it alone. So does one
+  // that can't be added, because others have taken the room.
+  const isOthers = has('type');
+  const refused =
+    has('missing') && !isOthers ? await failureOf(() => addAttributes(connection, namespace, before)) : undefined;
+  const isOurs =
+    !isOthers && (refused?.code !== grpc.INVALID_ARGUMENT || (await attributeGaps(connection, namespace)).length === 0);
+  const unkept = has('retention') && isOurs ? await failureOf(() => raiseRetention(connection, namespace)) : undefined;
+  const failures = [refused, unkept].filter((failure) => failure !== undefined);
   // Another process may have made the same change in the meantime, which some servers answer with an error.
   const gaps = await findSetupGaps(connection, namespace);
   if (gaps.length === 0) return { gaps, refusals: [] };

@@ -239,6 +239,56 @@ describe('an unknown field', () => {
   });
 });
 
+describe("a field by another interface's name", () => {
+  it.each([
+    ['description', 'did you mean message?'],
+    ['order_id', 'did you mean externalId?'],
+    ['msisdn', 'did you mean phone?'],
+    ['currency', 'every amount is in XAF, so leave it out'],
+    ['scheduled_at', 'did you mean sendAt?'],
+  ])('is told what it is called here: %s', async (field, hint) => {
+    const body = { amount: 500, phone: '677000000', [field]: 'x' };
+    const { body: answer } = await api.ask('POST', '/v1/payouts', { key: KEY, body });
+    expect(answer.errors).toEqual([{ field, message: `is not a known field: ${hint}` }]);
+  });
+});
+
+describe('an id of the other kind', () => {
+  it.each([
+    ['/v1/collections/pay_1/refunds', { reason: 'x' }, "This is a payout's id: only a collection is refunded."],
+    [
+      '/v1/collections/pay_1/expire',
+      undefined,
+      "This is a payout's id: POST /v1/payouts/{id}/cancel withdraws a payout.",
+    ],
+    [
+      '/v1/payouts/col_1/cancel',
+      undefined,
+      "This is a collection's id: POST /v1/collections/{id}/expire ends a collection.",
+    ],
+    ['/v1/payouts/col_1/reject', { why: 'x' }, "This is a collection's id: only a payout is approved or rejected."],
+    [
+      '/v1/payouts/col_1/approve',
+      { digest: 'a'.repeat(64) },
+      "This is a collection's id: only a payout is approved or rejected.",
+    ],
+  ])('is told what does what was wanted, or that nothing does: POST %s', async (path, body, detail) => {
+    const answer = await api.ask('POST', path, { key: KEY, body });
+    expect([answer.status, answer.body.detail]).toEqual([404, detail]);
+  });
+});
+
+describe('a time in an address', () => {
+  it.each(['created[gte]=2026-11-21T08:00:00+01:00', 'created[lt]=2026-11-21T08:00+01:00'])(
+    'whose + was read as a space is refused with the cause: %s',
+    async (query) => {
+      const { status, body } = await api.ask('GET', `/v1/payments?${query}`, { key: KEY });
+      const message = 'has a space before its offset: in an address, write the + of +01:00 as %2B';
+      expect([status, body.errors]).toMatchObject([400, [{ message }]]);
+    },
+  );
+});
+
 describe('a header that was meant to be the Idempotency-Key', () => {
   const makers = CASES.filter(({ route }) => route.idempotencyKey !== undefined && !route.path.includes(':'));
   it.each(

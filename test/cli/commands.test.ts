@@ -190,7 +190,9 @@ describe('sanaga payout', () => {
     const { code, stdout, stderr } = await sanaga(server, ...args);
     expect(JSON.parse(server.seen[0]?.body ?? '')).toMatchObject({ amount: 43_000, approval: true, sendAt: at });
     expect(stdout).toMatch(/orderedBy +ann/);
-    expect(stdout).toMatch(/held\.until +2026-11-28T08:20:32.843Z/);
+    expect(stdout).toMatch(/held\.until +2026-11-28 09:20:32 \(Douala\)/);
+    expect(stdout).toMatch(/held\.for +\w+/);
+    expect(stdout).not.toMatch(/held\.for\.0|T08:20:32/);
     expect(stderr).toContain('Another person has to approve it: sanaga approve pay_1');
     expect(code).toBe(0);
   });

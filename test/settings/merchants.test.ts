@@ -34,6 +34,11 @@ const withLimits = (limits: string) =>
   JSON.stringify({ merchants: [shop] }).replace('"name"', `"limits": {${limits}}, "name"`);
 
 describe("the merchants' file", () => {
+  it('may begin with a byte order mark', async () => {
+    const { data } = await read(`\ufeff${JSON.stringify({ merchants: [shop] })}`);
+    expect(data).toMatchObject([{ name: 'shop' }]);
+  });
+
   it('describes each merchant: keys, webhooks and limits', async () => {
     const { data } = await read({
       merchants: [

@@ -227,14 +227,26 @@ describe('a namespace that payments are to live in', () => {
     await makeNamespace('occupied');
     await add('occupied', { ...searchAttributeTypes, Amount: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD });
     const { gaps } = await setUpNamespace(connection, 'occupied');
-    expect(gaps).toEqual([{ kind: 'type', name: 'Amount', type: 'Int', actual: 'Keyword' }]);
+    expect(gaps).toEqual([
+      { kind: 'retention', days: 3 },
+      { kind: 'type', name: 'Amount', type: 'Int', actual: 'Keyword' },
+    ]);
     expect(describeGaps('occupied', gaps)).toBe(
-      'The Temporal namespace occupied has the search attribute Amount as Keyword instead of Int.',
+      'The Temporal namespace occupied keeps ended payments for 3 days instead of 30, has the search attribute Amount as Keyword instead of Int.',
     );
-    expect(setupCommands('occupied', gaps)).toEqual([
+    expect(setupCommands('occupied', gaps).slice(1)).toEqual([
       'temporal operator search-attribute remove --namespace occupied --name Amount',
       'temporal operator search-attribute create --namespace occupied --name Amount --type Int',
     ]);
+  });
+
+  it('whose room for numbers others have taken is refused, and keeps its own retention', async () => {
+    await makeNamespace('shared');
+    await add('shared', { Theirs: IndexedValueType.INDEXED_VALUE_TYPE_INT });
+    const { gaps, refusals } = await setUpNamespace(connection, 'shared');
+    expect(gaps).toContainEqual({ kind: 'retention', days: 3 });
+    expect(gaps).toContainEqual({ kind: 'missing', name: 'Amount', type: 'Int' });
+    expect(refusals).toEqual([expect.stringMatching(/cannot have more than 3 search attribute/)]);
   });
 
   it('that does not exist is refused, with the commands that make it', async () => {

@@ -79,7 +79,8 @@ async function decide(
   context: ApiContext,
   send: (found: FoundPayment) => Promise<UpdateResult>,
 ): Promise<ResponseOf<typeof responses>> {
-  if (request.params.id?.startsWith(PAYMENT_ID_PREFIX.collection)) throw otherKind('collection');
+  if (request.params.id?.startsWith(PAYMENT_ID_PREFIX.collection))
+    throw otherKind('collection', 'only a payout is approved or rejected');
   const found = await ownPayment(context, request);
   const { caller } = request;
   // An operator sees every merchant's payouts, and approves its own alone.

@@ -152,7 +152,8 @@ export const expireCollection = authenticatedRoute({
   problems: ['not_a_link', 'not_expirable', 'not_initiated', 'too_many_requests'],
   scopes: ['collections'],
   async handle(request, context) {
-    if (request.params.id?.startsWith(PAYMENT_ID_PREFIX.payout)) throw otherKind('payout');
+    if (request.params.id?.startsWith(PAYMENT_ID_PREFIX.payout))
+      throw otherKind('payout', 'POST /v1/payouts/{id}/cancel withdraws a payout');
     const found = await ownPayment(context, request);
 
     const ending = await endPayment(context, found, actorOf(request, found.merchant));

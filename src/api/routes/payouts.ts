@@ -127,7 +127,8 @@ export const cancelPayout = authenticatedRoute({
   problems: ['not_cancelable', 'too_many_requests'],
   scopes: ['payouts', 'refunds'],
   async handle(request, context) {
-    if (request.params.id?.startsWith(PAYMENT_ID_PREFIX.collection)) throw otherKind('collection');
+    if (request.params.id?.startsWith(PAYMENT_ID_PREFIX.collection))
+      throw otherKind('collection', 'POST /v1/collections/{id}/expire ends a collection');
     const found = await ownPayment(context, request);
     if (!request.caller.scopes.has('payouts')) {
       const { state } = await viewPayment(context, found);

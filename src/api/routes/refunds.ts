@@ -124,7 +124,8 @@ async function ownCollection(
   request: AuthenticatedRequest<unknown, unknown>,
   context: ApiContext,
 ): Promise<FoundPayment> {
-  if (request.params.id?.startsWith(PAYMENT_ID_PREFIX.payout)) throw otherKind('payout');
+  if (request.params.id?.startsWith(PAYMENT_ID_PREFIX.payout))
+    throw otherKind('payout', 'only a collection is refunded');
   return await ownPayment(context, request);
 }
 

@@ -67,7 +67,7 @@ describe('an order', () => {
   it('is refused with fields that nobody knows, each by its name', async () => {
     expect(await payoutErrors({ ...payout, ammount: 1, Currency: 'XAF' })).toEqual([
       { field: 'ammount', message: 'is not a known field: did you mean amount?' },
-      { field: 'Currency', message: 'is not a known field' },
+      { field: 'Currency', message: 'is not a known field: every amount is in XAF, so leave it out' },
     ]);
   });
 
