@@ -28,10 +28,10 @@ export class Statements {
     return (await this.#send<Statement>({ ...statementOf(date, params), expects }, options)).body;
   }
 
-  /** Returns the same as CSV, for a spreadsheet. */
+  /** Returns the same as CSV, for a spreadsheet. Excel in French expects semicolons between the cells. */
   async retrieveCsv(
     date: string,
-    params: { readonly version?: number } = {},
+    params: { readonly version?: number; readonly separator?: 'comma' | 'semicolon' } = {},
     options?: RequestOptions,
   ): Promise<string> {
     return (await this.#send<string>({ ...statementOf(date, params), expects: 'text/csv' }, options)).body;
@@ -55,9 +55,9 @@ export class Statements {
 }
 
 /** @throws {TypeError} for a text that can't be a day, and could lead to another address. */
-function statementOf(date: string, params: { readonly version?: number }) {
+function statementOf(date: string, params: { readonly version?: number; readonly separator?: string }) {
   refuseNoObject('params', params);
   if (typeof date !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(date)) throw new TypeError(`not a day: ${said(date)}`);
-  const query = { version: params.version };
+  const query = { version: params.version, separator: params.separator };
   return { method: 'GET', path: `/v1/statements/${date}`, query, changes: 'nothing' } as const;
 }

@@ -26,6 +26,7 @@ import {
 import { EXIT, UsageError, untilDone } from '../run.js';
 import { clientFor, paymentId, type TargetOptions, withTarget } from '../target.js';
 import { secondsOf, waitOption } from './create.js';
+import { type CsvOptions, separatorOption } from './csv.js';
 import { addWatchCommand } from './watch.js';
 
 interface GetOptions extends TargetOptions {
@@ -33,7 +34,7 @@ interface GetOptions extends TargetOptions {
   readonly refresh?: boolean;
 }
 
-interface ListOptions extends TargetOptions {
+interface ListOptions extends CsvOptions {
   readonly status?: PaymentStatus;
   readonly final?: boolean;
   readonly held?: HeldFor;
@@ -111,7 +112,8 @@ function addListCommand(program: Command): void {
       .option('--since <time>', 'created at or after: 2026-11-21 or 2026-11-21T08:20:32Z')
       .option('--until <time>', 'created before')
       .option('-n, --limit <number>', 'at most this many; 0 for all', readCount, 20)
-      .option('--csv', 'print them as CSV'),
+      .option('--csv', 'print them as CSV')
+      .addOption(separatorOption()),
   )
     .addHelpText(
       'after',
@@ -188,7 +190,7 @@ async function list(options: ListOptions, stop: AbortSignal): Promise<number> {
     const isOperator = payments.some(({ merchant }) => merchant !== undefined);
     // This module takes a while to load.
     const { paymentCsv } = await import('../../src/api/routes/payment-csv.js');
-    printCsv(paymentCsv([...payments, ...unreadable.map((id) => ({ id }))], isOperator));
+    printCsv(paymentCsv([...payments, ...unreadable.map((id) => ({ id }))], isOperator, options.separator));
   } else if (options.json) payments.forEach(printJson);
   else if (payments.length > 0) print(paymentTable(payments));
   else if (unreadable.length === 0 && !isIncomplete) note('No payments.');

@@ -11,9 +11,10 @@ import {
 import { isDay } from '../../src/payments/words/time.js';
 import { note, paint, print, printCsv, printJson, table, timeOf, xaf } from '../output.js';
 import { EXIT, UsageError, untilDone } from '../run.js';
-import { clientFor, type TargetOptions, withTarget } from '../target.js';
+import { clientFor, withTarget } from '../target.js';
+import { type CsvOptions, separatorOption } from './csv.js';
 
-interface StatementsOptions extends TargetOptions {
+interface StatementsOptions extends CsvOptions {
   readonly version?: number;
   readonly make?: boolean;
   readonly limit: number;
@@ -34,6 +35,7 @@ export function addStatementsCommand(program: Command): void {
       )
       .argument('[day]', 'a day in Douala, such as 2026-11-21', readDay)
       .option('--csv', 'print the statement as CSV, with every payment')
+      .addOption(separatorOption())
       .option('--version <number>', 'an earlier version of the statement', readNumber)
       .option('--make', 'make the statement of the day, or make it again, and wait for it (operators)')
       .option('-n, --limit <number>', 'list at most this many, up to 100', readLimit, 31),
@@ -74,7 +76,8 @@ async function statements(day: string | undefined, options: StatementsOptions, s
   const statement = await sanaga.statements.retrieve(day, chosen, { signal: stop });
   if (csv) {
     const { version: shown } = statement;
-    printCsv(await sanaga.statements.retrieveCsv(day, { version: shown }, { signal: stop }));
+    const { separator } = options;
+    printCsv(await sanaga.statements.retrieveCsv(day, { version: shown, separator }, { signal: stop }));
   } else if (json) printJson(statement);
   else print(describe(statement));
   return statement.complete ? EXIT.ok : EXIT.unknown;

@@ -3,6 +3,7 @@ import { MAX_TRANS_ID_LENGTH } from '../payments/words/limits.js';
 import type { TransId } from '../payments/words/payment-id.js';
 import { isDay, startOf } from '../payments/words/time.js';
 import { pathSegment } from '../provider/calls.js';
+import { SEPARATORS } from './routes/csv.js';
 
 /** Parameters that several routes take. */
 
@@ -38,6 +39,12 @@ const PAGE_SIZE = { max: 100, default: 20 } as const;
 export const limit = wholeNumber({ min: 1, max: PAGE_SIZE.max, fallback: PAGE_SIZE.default }).describe(
   'Payments per page',
 );
+
+/** What stands between the cells of an answer as CSV. */
+export const separator = z
+  .enum(SEPARATORS)
+  .default('comma')
+  .describe('For `Accept: text/csv`: what stands between two cells. Excel in French expects `semicolon`');
 
 /** The name of a merchant: operators alone may name another than their own. */
 export const merchantName = z.string().regex(/^[a-zA-Z0-9-]{1,40}$/, "must be a merchant's name");

@@ -60,7 +60,8 @@ type Parameter =
   | 'service'
   | 'cursor'
   | 'before'
-  | 'version';
+  | 'version'
+  | 'separator';
 type Query = Readonly<Partial<Record<Parameter, string | number>>>;
 type Body = DecisionRequest | { readonly date: string } | { readonly digest: string } | { readonly why: string };
 

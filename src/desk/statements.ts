@@ -111,7 +111,7 @@ export async function statementPage(visit: Visit): Promise<PageReply> {
   const main = html`
 <div class="title"><h1>Statement of ${date}</h1>
 <p>Version ${version}, made ${time(madeAt)}. The files have every payment.</p>
-<div class="actions"><a class="button" href="${fileAddress(date, 'csv', version)}">Download CSV</a><a class="button plain" href="${fileAddress(date, 'json', version)}">Download JSON</a></div></div>
+<div class="actions"><a class="button" href="${fileAddress(date, 'csv', version)}">Download CSV</a><a class="button plain" href="${fileAddress(date, 'csv', version, 'semicolon')}">CSV for Excel in French</a><a class="button plain" href="${fileAddress(date, 'json', version)}">Download JSON</a></div></div>
 ${!complete && incompleteBox('The provider has not shown everything of the day: see "Not covered" below, for each service.')}
 <section class="stack" aria-labelledby="differences"><h2 id="differences">${differences.length === 0 ? 'Nothing differs' : counted(differences.length, 'difference')}</h2>
 ${differences.length > shown.length && html`<p>These are the first ${count(MAX_SHOWN)}.</p>`}
@@ -126,15 +126,15 @@ ${makeForm(session, date, AGAIN, 'Make it again')}
 const AGAIN = html`<h2>Make it again</h2>
 <p>Sanaga asks the provider about the day once more, and keeps the result as the next version. This version stays. A balance that nobody could ask for at midnight stays unknown.</p>`;
 
-const fileAddress = (date: string, format: StatementFormat, version: number) =>
-  addressOf(`${statementAddress(date)}/${format}`, { version });
+const fileAddress = (date: string, format: StatementFormat, version: number, separator = '') =>
+  addressOf(`${statementAddress(date)}/${format}`, { version, separator });
 
 /** GET /desk/statements/:date/csv, or /json: the statement as the API has written it, to save. */
 export function statementFile(format: StatementFormat): (visit: Visit) => Promise<PageReply> {
   return async (visit) => {
-    const [date, version] = [visit.param('date'), visit.query('version')];
+    const [date, version, separator] = [visit.param('date'), visit.query('version'), visit.query('separator')];
     if (!isDay(date)) return noDay();
-    const file = requireValue(await visit.api.statementFile(date, format, { version }));
+    const file = requireValue(await visit.api.statementFile(date, format, { version, separator }));
     // Excel needs the byte order mark, which reading the answer removed.
     const whole = format === 'csv' ? `\ufeff${file}` : file;
     return { file: whole, name: `${['statement', date, version].filter(Boolean).join('-')}.${format}` };

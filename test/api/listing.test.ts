@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import { workflowOptions } from '../../src/engine/workflow-start.js';
+import { doualaTime } from '../../src/payments/words/time.js';
 import { type Answered, KEYS, terms } from '../support/api-under-test.js';
 import { eventually } from '../support/eventually.js';
 import { paymentId, payoutOrder } from '../support/orders.js';
@@ -223,7 +224,8 @@ describe('a list of payments', () => {
     const { body: json } = await listed(`?userId=${user}&limit=1`, 1);
     const { headers, text } = await list(`?userId=${user}`, KEYS.shop, { accept: 'text/csv' });
     expect(headers.get('content-type')).toBe('text/csv; charset=utf-8');
-    const { createdAt } = json.data[0];
+    const createdAt = doualaTime(Date.parse(json.data[0].createdAt));
+    expect(createdAt).toMatch(/\+01:00$/);
     expect(text).toBe(
       'id,kind,method,status,final,amount,amountPaid,currency,revenue,fee,medium,transId,failureCode,reason,' +
         'externalId,userId,refundOf,createdAt,updatedAt,metadata\r\n' +
@@ -252,6 +254,9 @@ describe('a list of payments', () => {
     expect(row.startsWith(`${id},payout,,`)).toBe(true);
     expect(row).toContain(`,'-1-1,${user},`);
     expect(row).not.toContain(';');
+    const semicolons = await list(`?userId=${user}&separator=semicolon`, KEYS.shop, { accept: 'text/csv' });
+    expect(semicolons.text.split('\r\n')[1]).toMatch(new RegExp(`^${id};payout;;.*;'-1-1;${user};`));
+    expect((await list('?separator=tab', KEYS.shop)).body.code).toBe('invalid_request');
     const [, json = ''] = /"(\{.*\})"$/.exec(row) ?? [];
     expect(JSON.parse(json.replaceAll('""', '"'))).toEqual(metadata);
   });

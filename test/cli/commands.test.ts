@@ -510,6 +510,8 @@ describe('sanaga list', () => {
     expect(row).toMatch(/"\{""note"":""a\\u003bb""\}"$/);
     expect(code).toBe(0);
     expect((await sanaga(server, 'list', '--csv', '--json')).code).toBe(2);
+    const semicolons = await sanaga(server, 'list', '--csv', '--separator', 'semicolon');
+    expect(semicolons.stdout.split('\r\n')[0]).toBe(CSV_COLUMNS.join(';'));
   });
 
   it('exports the data unchanged, with characters that nobody sees', async () => {

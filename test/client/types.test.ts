@@ -57,7 +57,9 @@ describe("the client's types", () => {
     await api.payments.list(all);
 
     const given = Object.fromEntries(new URL(sent[0] ?? '').searchParams);
-    expect(Object.keys(given).sort()).toEqual(Object.keys(query.shape).sort());
+    // The client's list is never CSV.
+    const { separator: _, ...taken } = query.shape;
+    expect(Object.keys(given).sort()).toEqual(Object.keys(taken).sort());
     expect(query.safeParse(given).error).toBeUndefined();
   });
 
@@ -83,7 +85,9 @@ describe("the client's types", () => {
     await api.events.list(all);
 
     const given = Object.fromEntries(new URL(sent[0] ?? '').searchParams);
-    expect(Object.keys(given).sort()).toEqual(Object.keys(query.shape).sort());
+    // The client's list is never CSV.
+    const { separator: _, ...taken } = query.shape;
+    expect(Object.keys(given).sort()).toEqual(Object.keys(taken).sort());
     expect(query.safeParse(given).error).toBeUndefined();
   });
 

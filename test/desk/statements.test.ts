@@ -62,6 +62,7 @@ describe('the page of a statement', () => {
   it('leads to files of the version that it shows, and to the version before', async () => {
     const { text } = await operator.get(PAGE);
     expect(text).toContain(`href="${PAGE}/csv?version=2"`);
+    expect(text).toContain(`href="${PAGE}/csv?version=2&amp;separator=semicolon"`);
     expect(text).toContain(`href="${PAGE}/json?version=2"`);
     expect(text).toContain(`href="${PAGE}?version=1"`);
   });

@@ -354,6 +354,10 @@ describe("the API's statements", () => {
       `closing_balance ${DAY} payout`,
     ]);
     expect(text).not.toContain('670000000');
+    const address = `/v1/statements/${DAY}?version=1&separator=semicolon`;
+    const semicolons = await get(address, KEYS.operator, 'text/csv');
+    expect(semicolons.text.split('\r\n')[0]).toBe(head.replaceAll(',', ';'));
+    expect((await get(`/v1/statements/${DAY}?separator=;`)).status).toBe(400);
   });
 
   it.each([
@@ -415,6 +419,8 @@ describe("the API's statements", () => {
       const file = await visitor.get(`/desk/statements/${DAY}/csv?version=1`);
       const csv = await get(`/v1/statements/${DAY}?version=1`, KEYS.operator, 'text/csv');
       expect(file.text).toBe(csv.text);
+      const french = await visitor.get(`/desk/statements/${DAY}/csv?version=1&separator=semicolon`);
+      expect(french.text).toMatch(/^record;date;service;/);
       expect(file.headers.get('content-disposition')).toBe(`attachment; filename=statement-${DAY}-1.csv`);
       const json = await visitor.get(`/desk/statements/${DAY}/json?version=1`);
       expect(JSON.parse(json.text)).toEqual((await get(`/v1/statements/${DAY}?version=1`)).body);

@@ -1,4 +1,5 @@
 import { CURRENCY } from '../../payments/words/limits.js';
+import { doualaTime } from '../../payments/words/time.js';
 import { examplePayment } from '../../schemas/payment.js';
 import {
   approved,
@@ -277,15 +278,17 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<number, unknown>>>> = {
   getReadiness: { 200: { status: 'ready' } },
 };
 
+const inDouala = (time: string) => doualaTime(Date.parse(time));
+
 /** The first lines of answers in CSV. */
 const CSV: Readonly<Record<string, string>> = {
   listPayments: [
     'id,kind,method,status,final,amount,amountPaid,currency,revenue,fee,medium,transId,failureCode,reason,externalId,userId,refundOf,createdAt,updatedAt,metadata',
-    `${examplePayment.id},collection,link,SUCCESSFUL,true,5000,5000,XAF,4900,100,${medium},${examplePayment.transId},,,${examplePayment.externalId},,,${examplePayment.createdAt},${updatedAt},{}`,
+    `${examplePayment.id},collection,link,SUCCESSFUL,true,5000,5000,XAF,4900,100,${medium},${examplePayment.transId},,,${examplePayment.externalId},,,${inDouala(examplePayment.createdAt)},${inDouala(updatedAt)},{}`,
   ].join('\r\n'),
   getStatement: [
     'record,date,service,id,status,amount,amountPaid,revenue,fee,currency,transId,financialTransId,medium,externalId,refundOf,providerStatus,providerAmount,at,note',
-    `payment,2026-11-21,collection,${examplePayment.id},SUCCESSFUL,5000,5000,4900,100,XAF,${examplePayment.transId},3034752116,${medium},${examplePayment.externalId},,SUCCESSFUL,5000,${examplePayment.createdAt},`,
+    `payment,2026-11-21,collection,${examplePayment.id},SUCCESSFUL,5000,5000,4900,100,XAF,${examplePayment.transId},3034752116,${medium},${examplePayment.externalId},,SUCCESSFUL,5000,${inDouala(examplePayment.createdAt)},`,
   ].join('\r\n'),
 };
 

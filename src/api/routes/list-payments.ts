@@ -8,7 +8,7 @@ import { REFERENCE } from '../../records/payment-record.js';
 import { paymentPageSchema } from '../../schemas/payment.js';
 import { recordsUnavailable } from '../api-error.js';
 import { cursor, toCursor } from '../cursor.js';
-import { limit, merchantName, time, transId } from '../parameters.js';
+import { limit, merchantName, separator, time, transId } from '../parameters.js';
 import { authenticatedRoute } from '../route.js';
 import { identifier } from './order-fields.js';
 import { paymentCsv } from './payment-csv.js';
@@ -70,9 +70,11 @@ export const listPayments = authenticatedRoute({
     'created[lt]': time.optional().describe('Created before this time; a day alone begins at midnight in Douala'),
     limit,
     cursor,
+    separator,
   }),
   async handle({ query, caller, preferred, address }, context) {
     const {
+      separator,
       limit: pageSize,
       cursor: after,
       'created[gte]': createdFrom,
@@ -98,7 +100,7 @@ export const listPayments = authenticatedRoute({
         ...payments.map(({ payment, merchant }) => ({ ...payment, merchant })),
         ...unreadable.map(({ id, merchant }) => ({ id, merchant })),
       ];
-      const text = paymentCsv(rows, isOperator(caller));
+      const text = paymentCsv(rows, isOperator(caller), separator);
       return { status: 200, headers: { ...headers, 'Content-Type': 'text/csv; charset=utf-8' }, text };
     }
     return {

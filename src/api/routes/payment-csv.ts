@@ -1,5 +1,5 @@
-import { stringify } from 'csv-stringify/sync';
 import type { PaymentSummary } from '../../payments/words/payment.js';
+import { BYTE_ORDER_MARK, type Separator, toCsv } from './csv.js';
 
 /** The columns of a list as CSV; operators have another with the merchant. */
 export const CSV_COLUMNS = [
@@ -26,24 +26,23 @@ export const CSV_COLUMNS = [
 ] as const satisfies readonly (keyof PaymentSummary)[];
 
 /** A payment of a list; one that can't be read has its id alone. */
-type CsvRow = { readonly [Name in keyof PaymentSummary]?: unknown } & { readonly merchant?: string };
+type CsvRow = { readonly [Name in Exclude<keyof PaymentSummary, 'createdAt' | 'updatedAt'>]?: unknown } & {
+  readonly createdAt?: string;
+  readonly updatedAt?: string | undefined;
+  readonly merchant?: string;
+};
 
 /**
- * Payments as CSV (RFC 4180) with a header, safe to open in a spreadsheet: a text that it would take for a formula
- * begins with an apostrophe. Metadata can be anybody's words. Where the decimal separator is a comma, as in French,
- * spreadsheets may take a semicolon for the end of a cell, even within quotes: so it is written as JSON can also write
- * it.
+ * Payments as CSV with a header, as {@link toCsv} writes it.
  *
  * @param isOperator whether merchants are shown
  */
-export function paymentCsv(rows: readonly CsvRow[], isOperator: boolean): string {
-  return stringify([...rows], {
-    columns: isOperator ? [...CSV_COLUMNS, 'merchant'] : [...CSV_COLUMNS],
-    header: true,
-    // Without it, Excel takes UTF-8 for another encoding.
-    bom: true,
-    record_delimiter: 'windows',
-    escape_formulas: true,
-    cast: { boolean: String, object: (value) => JSON.stringify(value).replaceAll(';', '\\u003b') },
-  });
+export function paymentCsv(rows: readonly CsvRow[], isOperator: boolean, separator: Separator = 'comma'): string {
+  const columns = isOperator ? [...CSV_COLUMNS, 'merchant'] : CSV_COLUMNS;
+  const inDouala = rows.map((row) => ({
+    ...row,
+    ...(row.createdAt !== undefined && { createdAt: new Date(row.createdAt) }),
+    ...(row.updatedAt !== undefined && { updatedAt: new Date(row.updatedAt) }),
+  }));
+  return BYTE_ORDER_MARK + toCsv(inDouala, { columns, header: true, separator });
 }

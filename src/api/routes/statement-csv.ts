@@ -1,9 +1,9 @@
 import { setImmediate as letOthersRun } from 'node:timers/promises';
-import { stringify } from 'csv-stringify/sync';
 import { CURRENCY } from '../../payments/words/limits.js';
 import { SERVICES, type Service } from '../../payments/words/order.js';
 import type { StatementLine } from '../../reconciliation/reconciliation.js';
 import type { Difference, ServiceStatement, Statement } from '../../reconciliation/statement.js';
+import { BYTE_ORDER_MARK, type Separator, toCsv } from './csv.js';
 
 /** The columns. `record` says what kind of row it is. */
 const COLUMNS = [
@@ -30,32 +30,28 @@ const COLUMNS = [
 ] as const;
 
 type Row = { readonly record: string; readonly service: Service } & Partial<
-  Record<(typeof COLUMNS)[number], string | number | undefined>
+  Record<(typeof COLUMNS)[number], string | number | Date | undefined>
 >;
 
 /**
- * Writes a statement as CSV (RFC 4180) with a header: for each service the opening balance, every payment, the
- * differences, the gaps, the SUCCESSFUL total, and the closing balance. A text that a spreadsheet would take for a
- * formula begins with an apostrophe. No person is named. The text comes in pieces, so that others get their turn: a day
- * can have tens of thousands of payments.
+ * Writes a statement as CSV with a header, as {@link toCsv} does: for each service the opening balance, every payment,
+ * the differences, the gaps, the SUCCESSFUL total, and the closing balance. No person is named. The text comes in
+ * pieces, so that others get their turn: a day can have tens of thousands of payments.
  *
  * @param isOperator whether balances and merchants are shown
  */
-export async function* statementCsv(statement: Statement, isOperator: boolean): AsyncGenerator<string> {
+export async function* statementCsv(
+  statement: Statement,
+  isOperator: boolean,
+  separator: Separator = 'comma',
+): AsyncGenerator<string> {
   const columns = COLUMNS.filter((column) => isOperator || column !== 'merchant');
   const toText = (rows: readonly Row[], header: boolean) =>
-    stringify(
+    toCsv(
       rows.map((row) => ({ date: statement.date, currency: CURRENCY, ...row })),
-      {
-        columns,
-        header,
-        record_delimiter: 'windows',
-        escape_formulas: true,
-        cast: { string: (text) => text.replaceAll(';', ',') },
-      },
+      { columns, header, separator },
     );
-  // Without the byte order mark, Excel takes UTF-8 for another encoding.
-  yield `\ufeff${toText([], true)}`;
+  yield BYTE_ORDER_MARK + toText([], true);
   let rows: Row[] = [];
   for (const service of SERVICES) {
     for (const row of rowsOf(statement, service, isOperator)) {
@@ -97,12 +93,12 @@ function* rowsOf(statement: Statement, service: Service, isOperator: boolean): G
 function balanceRow(record: string, service: Service, balance: ServiceStatement['opening']): Row {
   return balance === undefined
     ? { record, service, note: 'unknown: the provider could not be asked then' }
-    : { record, service, amount: balance.balance, at: balance.asOf };
+    : { record, service, amount: balance.balance, at: new Date(balance.asOf) };
 }
 
 function paymentRow(line: StatementLine): Row {
-  const { kind: service, createdAt: at, compared, final: _, ...rest } = line;
-  return { record: 'payment', service, at, ...rest, note: compared ? undefined : 'not compared' };
+  const { kind: service, createdAt, compared, final: _, ...rest } = line;
+  return { record: 'payment', service, at: new Date(createdAt), ...rest, note: compared ? undefined : 'not compared' };
 }
 
 function differenceRow({ kind, service, paymentId, text, handling, problem, ...rest }: Difference): Row {

@@ -16,7 +16,7 @@ import {
   statementWorkflowId,
 } from '../../workflows/messages.js';
 import { ApiError, noRecords, recordUnreadable } from '../api-error.js';
-import { wholeNumber } from '../parameters.js';
+import { separator, wholeNumber } from '../parameters.js';
 import { authenticatedRoute } from '../route.js';
 import { statementCsv } from './statement-csv.js';
 import { statementJson } from './statement-json.js';
@@ -83,8 +83,9 @@ export const getStatement = authenticatedRoute({
       .optional()
       .meta({ parameter: { type: 'integer', minimum: 1, maximum: 999_999 } })
       .describe('An earlier version of the statement; without it, the latest'),
+    separator,
   }),
-  async handle({ params: { date = '' }, query: { version }, caller, preferred }, { records, client }) {
+  async handle({ params: { date = '' }, query: { version, separator }, caller, preferred }, { records, client }) {
     const statement = await find(client, statementsIn(records), date, version);
     const shown = isOperator(caller) ? statement : statementOf(statement, caller.owner);
     const headers = { Vary: 'Accept' };
@@ -97,7 +98,7 @@ export const getStatement = authenticatedRoute({
       return {
         status: 200,
         headers: { ...headers, ...asFile },
-        pieces: statementCsv(shown, isOperator(caller)),
+        pieces: statementCsv(shown, isOperator(caller), separator),
       };
     }
     return {

@@ -39,6 +39,11 @@ export function isDay(text: string): boolean {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
+/** Writes a time as clocks in Douala show it, with their offset: `2026-11-21T09:20:32.000+01:00`. */
+export function doualaTime(time: number): string {
+  return new Date(time + CAMEROON_OFFSET_MS).toISOString().replace('Z', '+01:00');
+}
+
 /** Writes a time as the API does: ISO 8601, in UTC. */
 export function isoTime(time: number): string {
   return new Date(time).toISOString();

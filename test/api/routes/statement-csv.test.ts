@@ -71,14 +71,14 @@ describe('a statement as CSV', () => {
   it('has balances, payments, differences, gaps and totals of each service, each row with its kind', async () => {
     expect(await rowsOf(statementCsv(statement, true))).toEqual([
       'record,date,service,id,merchant,status,amount,amountPaid,revenue,fee,currency,transId,financialTransId,medium,externalId,refundOf,providerStatus,providerAmount,at,note',
-      'opening_balance,2026-11-21,collection,,,,5000,,,,XAF,,,,,,,,2026-11-20T23:00:01.000Z,',
-      `payment,2026-11-21,collection,col_1,shop,SUCCESSFUL,1200,1000,980,20,XAF,t1,,mobile money,"'=HYPERLINK(""http://evil.example"")",,SUCCESSFUL,1000,2026-11-21T10:00:00.000Z,`,
-      'difference,2026-11-21,collection,,,,,,,,XAF,t2,,,,,SUCCESSFUL,500,,"only_at_provider | t2 is here, nobody knows it | unmatched"',
+      'opening_balance,2026-11-21,collection,,,,5000,,,,XAF,,,,,,,,2026-11-21T00:00:01.000+01:00,',
+      `payment,2026-11-21,collection,col_1,shop,SUCCESSFUL,1200,1000,980,20,XAF,t1,,mobile money,"'=HYPERLINK(""http://evil.example"")",,SUCCESSFUL,1000,2026-11-21T11:00:00.000+01:00,`,
+      'difference,2026-11-21,collection,,,,,,,,XAF,t2,,,,,SUCCESSFUL,500,,only_at_provider | t2 is here; nobody knows it | unmatched',
       `not_covered,2026-11-21,collection,,,,,,,,XAF,,,,,,,,,"transactions with the status PENDING, of amounts that none of the day's payments has: there are more than the search shows, and no filter tells them apart"`,
       'total,2026-11-21,collection,,,SUCCESSFUL,,1000,980,20,XAF,,,,,,,,,1 payments',
       'closing_balance,2026-11-21,collection,,,,,,,,XAF,,,,,,,,,unknown: the provider could not be asked then',
       'opening_balance,2026-11-21,payout,,,,,,,,XAF,,,,,,,,,unknown: the provider could not be asked then',
-      'payment,2026-11-21,payout,pay_1,shop,PENDING,700,,,,XAF,,,,,col_1,,,2026-11-21T11:00:00.000Z,not compared',
+      'payment,2026-11-21,payout,pay_1,shop,PENDING,700,,,,XAF,,,,,col_1,,,2026-11-21T12:00:00.000+01:00,not compared',
       'not_covered,2026-11-21,payout,,,,,,,,XAF,,,,,,,,,payments without data: 1',
       'total,2026-11-21,payout,,,SUCCESSFUL,,0,0,0,XAF,,,,,,,,,0 payments',
       'closing_balance,2026-11-21,payout,,,,,,,,XAF,,,,,,,,,unknown: the provider could not be asked then',
