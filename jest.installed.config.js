@@ -1,6 +1,6 @@
 import config from './jest.config.js';
 
-/** The suites that need programs which npm doesn't bring, Python and PostgreSQL's clients: `npm run test:installed`. */
+/** The suites that need programs which npm doesn't bring, such as Python and PHP: `npm run test:installed`. */
 const { globalSetup: _, testSequencer: __, ...rest } = config;
 
 /** @type {import('jest').Config} */

@@ -48,6 +48,39 @@ describe('the OpenAPI document', () => {
   });
 });
 
+describe('what generators of clients stumble over is not there', () => {
+  const bodies = schemasOf(operations.map(({ requestBody }) => requestBody));
+  const responses = operations.flatMap((operation) => Object.values(Object(operation.responses)) as object[]);
+
+  it('a tag of both calls and webhooks', () => {
+    const ofCalls = new Set(operations.flatMap(({ tags }) => tags));
+    const ofWebhooks = Object.values(document.webhooks).flatMap(({ post }) => Object(post).tags);
+    expect(ofWebhooks.filter((tag) => ofCalls.has(tag))).toEqual([]);
+    const { tags } = document;
+    expect(new Set(Object(tags).map(({ name }: { name: string }) => name))).toEqual(
+      new Set([...ofCalls, ...ofWebhooks]),
+    );
+  });
+
+  it('a default in a body', () => {
+    expect(bodies.length).toBeGreaterThan(100);
+    expect(bodies.filter(({ part }) => 'default' in part).map(({ path }) => path)).toEqual([]);
+  });
+
+  it('a parameter of several types', () => {
+    const parameters = within(operations.map(({ parameters }) => parameters));
+    expect(parameters.length).toBeGreaterThan(100);
+    expect(parameters.filter(({ part }) => 'anyOf' in part || 'oneOf' in part)).toEqual([]);
+  });
+
+  it('a type of problem for each response', () => {
+    const problems = responses.flatMap((response) => Object(response).content['application/problem+json'] ?? []);
+    expect(problems.length).toBeGreaterThan(100);
+    const named = problems.map(({ schema }) => schema.$ref);
+    expect(new Set(named)).toEqual(new Set(['#/components/schemas/Problem']));
+  });
+});
+
 /** Everything in a part of the document, by its path, without what is an example. */
 function within(part: unknown, path = ''): { readonly path: string; readonly part: object }[] {
   if (typeof part !== 'object' || part === null) return [];

@@ -80,6 +80,10 @@ export function expectDocumented(method: string, address: string, received: Rece
     if (required && !headers.has(name)) throw undocumented(`without the header ${name}`);
   }
   if (method === 'HEAD' || !type.endsWith('json')) return;
+  if (type === 'application/problem+json') {
+    const { code } = JSON.parse(text);
+    if (!(code in content.examples)) throw undocumented(`no such code as ${code}`);
+  }
   const place = pointer('paths', found.path, found.method, 'responses', status, 'content', type, 'schema');
   validate(`#${place}`, text, undocumented);
 }

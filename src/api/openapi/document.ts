@@ -7,7 +7,7 @@ import { HEADERS, REQUEST_ID } from './headers.js';
 import { describeOperation } from './operations.js';
 import { exampleOf, problemsOf } from './problems.js';
 import { type JsonObject, SchemaComponents } from './schema-components.js';
-import { describeWebhooks } from './webhooks.js';
+import { describeWebhooks, WEBHOOKS_TAG } from './webhooks.js';
 
 /** An OpenAPI 3.1 document. */
 export interface OpenApiDocument extends JsonObject {
@@ -66,11 +66,12 @@ export function describeApi(routes: readonly Route[]): OpenApiDocument {
 /** The path of a route as OpenAPI writes it: `/v1/payments/{id}`. */
 export const openApiPath = (path: string) => path.replace(/:(\w+)/g, '{$1}');
 
-const TAGS: Readonly<Record<RouteTag, string>> = {
+const TAGS: Readonly<Record<RouteTag | typeof WEBHOOKS_TAG, string>> = {
   Collections: 'Money from payers, by link or with a request on the phone.',
   Payouts: 'Money to recipients.',
   Payments: 'Collections and payouts, as they are now.',
-  Notifications: 'The events sent to your webhook address. Their form: see the webhooks.',
+  Notifications: 'The events that were, or will be, sent to your webhook address.',
+  [WEBHOOKS_TAG]: 'What is sent to your webhook address.',
   Balance: 'The balances of your services at the provider.',
   Statements: "A day's payments, compared with the provider's records of it.",
   Operations: 'For those who run Sanaga, and for the provider.',
@@ -84,7 +85,7 @@ const INTRODUCTION = `JSON over HTTP. Amounts are whole numbers of XAF; times ar
 **Paying once.** Send an \`Idempotency-Key\` with every request that creates a payment. If you get no answer, or 503,
 repeat the request with the same key: it never pays twice. A payout needs a key; without one, every request for a collection creates a new one.
 
-**Outcomes.** A payment's \`final\` says whether its outcome is certain. Wait for the [notification](#tag/Notifications),
+**Outcomes.** A payment's \`final\` says whether its outcome is certain. Wait for the [notification](#tag/Webhooks),
 or read the payment with \`?wait=30\`. Do not pay by other means while a payment is not final.
 
 **Errors** are problem documents ([RFC 9457](https://www.rfc-editor.org/rfc/rfc9457)). \`code\` is stable; \`detail\` is for

@@ -63,6 +63,9 @@ function tidy(value: unknown, io: 'input' | 'output'): unknown {
   const tidied: Record<string, unknown> = Object.fromEntries(fields);
   // The API reads a parameter's text as another type.
   if (parameter instanceof Object || DATE_FORMATS.has(tidied.format)) delete tidied.pattern;
+  // A field that has a default is required in openapi-typescript's types, and where it is a union, openapi-generator's
+  // Go doesn't compile.
+  if (io === 'input') delete tidied.default;
   if (parameter instanceof Object) {
     delete tidied.enum;
     Object.assign(tidied, parameter);

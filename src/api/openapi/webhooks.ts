@@ -15,6 +15,9 @@ const EVENTS: Readonly<Record<PaymentEventType, string>> = {
     'An operator has to look into the payment; an outcome follows. After an outcome, it means that this outcome is in doubt again',
 };
 
+/** The tag of no call: generators make a file of each tag's calls, which one of its webhooks would replace. */
+export const WEBHOOKS_TAG = 'Webhooks';
+
 const WEBHOOK_HEADERS = [
   {
     name: 'webhook-id',
@@ -48,7 +51,7 @@ export function describeWebhooks(schemas: SchemaComponents): Record<string, Json
           summary,
           description:
             'Sent to your webhook address in the format of [Standard Webhooks](https://www.standardwebhooks.com). Verify the signature of the raw body. What you do not acknowledge within 5 seconds is sent again, for 72 hours.',
-          tags: ['Notifications'],
+          tags: [WEBHOOKS_TAG],
           security: [],
           parameters: WEBHOOK_HEADERS,
           requestBody: {
