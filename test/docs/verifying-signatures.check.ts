@@ -56,7 +56,7 @@ describe.each(PROGRAMS)('the $language of docs/webhooks.md', ({ language, file, 
     server = spawn(command, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
     for (const output of [server.stdout, server.stderr]) output?.on('data', (text) => (printed += text));
     await eventually(() => listens(port), Boolean);
-  }, LIMIT_MS);
+  });
 
   afterAll(async () => {
     if (server?.exitCode === null) {
