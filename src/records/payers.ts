@@ -4,8 +4,8 @@ import type { Query } from './database.js';
 import { type NewRecord, payersOf } from './payment-record.js';
 
 /**
- * An encryption key is missing, and a payer's data can't be erased without it. The message names the key, and says what
- * to do.
+ * An encryption key is missing, and a payer's data can't be found or read without it. The message names the key, and
+ * says what to do.
  */
 export class MissingKeyError extends Error {
   override readonly name = 'MissingKeyError';
@@ -45,7 +45,7 @@ export class Payers {
     const missing = keyIds.filter((_, index) => hashes[index] === undefined).map((id) => JSON.stringify(id));
     if (missing.length === 0) return hashes.filter((hash) => hash !== undefined);
     throw new MissingKeyError(
-      `Nothing was erased: records of this payer that were made with the encryption key ${missing.join(', ')} can't be found without it. Add it to ENCRYPTION_KEYS, after the present one, and erase again.`,
+      `Nothing was done: records of this payer that were made with the encryption key ${missing.join(', ')} can't be found without it. Add it to ENCRYPTION_KEYS, after the present one, and try again.`,
     );
   }
 
@@ -58,18 +58,23 @@ export class Payers {
     const asked = await Promise.all(
       records.map(async (record) => {
         const createdAt = isoTime(record.indexed.createdAt);
-        return (await this.hashesOf(record, keyIds)).map((hash) => ({ id: record.id, hash, createdAt }));
+        const { id, merchant } = record;
+        return (await this.hashesOf(record, keyIds)).map((hash) => ({ id, merchant, hash, createdAt }));
       }),
     ).then((each) => each.flat());
     const found = await query(
       `SELECT id FROM payments WHERE id = ANY($1::text[]) AND erased_at IS NOT NULL
-       UNION ALL SELECT asked.id FROM unnest($2::text[], $3::bytea[], $4::timestamptz[]) AS asked (id, payer, created_at)
-         WHERE EXISTS (SELECT 1 FROM erasures WHERE erasures.payer = asked.payer AND erasures.at >= asked.created_at)`,
+       UNION ALL SELECT asked.id
+          FROM unnest($2::text[], $3::bytea[], $4::timestamptz[], $5::text[]) AS asked (id, payer, created_at, merchant)
+         WHERE EXISTS (SELECT 1 FROM erasures WHERE erasures.payer = asked.payer AND erasures.at >= asked.created_at)
+            OR EXISTS (SELECT 1 FROM merchant_erasures AS one WHERE one.payer = asked.payer
+                          AND one.merchant = asked.merchant AND one.at >= asked.created_at)`,
       [
         records.map(({ id }) => id),
         asked.map(({ id }) => id),
         asked.map(({ hash }) => hash),
         asked.map(({ createdAt }) => createdAt),
+        asked.map(({ merchant }) => merchant),
       ],
     );
     return new Set(found.map(({ id }) => id));

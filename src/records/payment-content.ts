@@ -5,7 +5,9 @@ import { toPayment } from '../payments/views/to-payment.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
 import { rejectionOf } from '../payments/words/payment-state.js';
 import type { RecordCipher } from './cipher.js';
-import { inReviewUnlessFinal, type KeptPayment, type RecordContent } from './payment-record.js';
+import type { Row } from './database.js';
+import { inReviewUnlessFinal, type KeptPayment, type PaymentRecord, type RecordContent } from './payment-record.js';
+import { contentRow, toRun } from './rows.js';
 import { damaged } from './versioned-json.js';
 
 const { state, timeline } = stateSchemas();
@@ -27,6 +29,13 @@ export class PaymentContents {
 
   seal({ state, timeline, requestId, fingerprint }: KeptPayment): Promise<Buffer> {
     return this.cipher.seal({ state, timeline, requestId, fingerprint });
+  }
+
+  /** Reads a row of a payment, as {@link open} does. */
+  async recordOf(row: Row): Promise<PaymentRecord> {
+    const run = toRun(row);
+    const { erasedAt, content } = contentRow.parse(row);
+    return { ...run, isErased: erasedAt !== undefined, content: await this.open(run.id, run.stopped, content) };
   }
 
   /**

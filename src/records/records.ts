@@ -4,12 +4,13 @@ import type { Payment, PaymentEventType } from '../payments/words/payment.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
 import type { Encryption } from '../temporal/encryption.js';
 import { RecordCipher } from './cipher.js';
-import { Database, type Query, RecordsUnavailableError, type Row } from './database.js';
+import { Database, RecordsUnavailableError, type Row } from './database.js';
 import { type EventFilter, eventsQuery, paymentsQuery, type RecordFilter } from './lists.js';
-import { MissingKeyError, Payers } from './payers.js';
+import { PayerData } from './payer-data.js';
+import { Payers } from './payers.js';
 import { PaymentContents } from './payment-content.js';
-import { type NewRecord, type PaymentRecord, type PaymentRun, withoutPayer } from './payment-record.js';
-import { contentRow, eventRow, idRow, RUN_COLUMNS, recorderRow, toRun } from './rows.js';
+import type { NewRecord, PaymentRecord, PaymentRun } from './payment-record.js';
+import { eventRow, idRow, RUN_COLUMNS, recorderRow, toRun } from './rows.js';
 import { Statements } from './statements.js';
 import { missingAmong, RecordWriter } from './writing.js';
 
@@ -31,9 +32,6 @@ export interface RecordedEvent {
 /** The recorder's progress. */
 export type RecorderState = z.infer<typeof recorderRow>;
 
-/** Payments that are read at once to be erased: one payer can have thousands. */
-const ERASED_AT_ONCE = 50;
-
 /**
  * The records: payments that are kept for good, when Temporal has long forgotten them. They are PostgreSQL tables.
  * The payment itself is encrypted; what Temporal's index has of it isn't, nor is the mobile operator's reference.
@@ -43,8 +41,9 @@ const ERASED_AT_ONCE = 50;
 export class Records {
   /** The statements of days, in the same database. */
   readonly statements: Statements;
+  /** What is recorded of one payer. */
+  readonly payerData: PayerData;
   readonly #contents: PaymentContents;
-  readonly #payers: Payers;
   readonly #writer: RecordWriter;
   /** The database didn't answer the last question that a merchant waits for. */
   #isAway = false;
@@ -58,8 +57,9 @@ export class Records {
   ) {
     this.statements = new Statements(database, cipher);
     this.#contents = new PaymentContents(cipher, logger);
-    this.#payers = new Payers(cipher);
-    this.#writer = new RecordWriter(this.#payers, this.#contents);
+    const payers = new Payers(cipher);
+    this.#writer = new RecordWriter(payers, this.#contents);
+    this.payerData = new PayerData(database, cipher, payers, this.#contents);
   }
 
   /** Doesn't connect before its first use. Call `close` when done. */
@@ -108,14 +108,14 @@ export class Records {
 
   async find(id: PaymentId): Promise<PaymentRecord | undefined> {
     const [row] = await this.database.query('SELECT * FROM payments WHERE id = $1', [id]);
-    return row && (await this.#toRecord(row));
+    return row && (await this.#contents.recordOf(row));
   }
 
   /** Lists payments by their creation, then by their ids. */
   async list(filter: RecordFilter, limit: number): Promise<PaymentRecord[]> {
     const { text, values } = paymentsQuery(filter, limit);
     const rows = await this.database.query(text, values);
-    return await Promise.all(rows.map((row) => this.#toRecord(row)));
+    return await Promise.all(rows.map((row) => this.#contents.recordOf(row)));
   }
 
   /** Lists events in the order of recording, each once. */
@@ -217,56 +217,5 @@ export class Records {
    */
   async write(records: readonly NewRecord[]): Promise<void> {
     if (records.length > 0) await this.database.write((query) => this.#writer.write(query, records));
-  }
-
-  /**
-   * Erases a payer's personal data from all that is recorded, and from what will be recorded later of payments that
-   * were created until now.
-   *
-   * @param payer a phone number as nine digits, or an e-mail address in lower case
-   * @returns the payments from which it was erased
-   * @throws {MissingKeyError} when some of the payer's records may be found or read only with a key that is gone.
-   *   Nothing is erased then.
-   */
-  async erase(payer: string): Promise<{ readonly payments: readonly PaymentId[] }> {
-    return await this.database.write(async (query) => {
-      const hashes = await this.#payers.allHashesOf(payer, await this.#payers.keyIds(query));
-      await query('INSERT INTO erasures (payer, at) SELECT unnest($1::bytea[]), now()', [hashes]);
-      const payments: PaymentId[] = [];
-      for (;;) {
-        // Erased payments have no payers any more.
-        const rows = await query('SELECT * FROM payments WHERE payers && $1::bytea[] LIMIT $2', [
-          hashes,
-          ERASED_AT_ONCE,
-        ]);
-        if (rows.length === 0) return { payments };
-        for (const row of rows) payments.push(await this.#eraseOne(query, await this.#toRecord(row)));
-      }
-    });
-  }
-
-  async #eraseOne(query: Query, record: PaymentRecord): Promise<PaymentId> {
-    const { id, content } = withoutPayer(record);
-    // Without the key, nobody knows what else would be lost with the personal data.
-    if (content === undefined) {
-      throw new MissingKeyError(
-        `Nothing was erased: ${id} can't be read, and the log says why. If the encryption key that it was written with is missing, add that to ENCRYPTION_KEYS, after the present one, and erase again.`,
-      );
-    }
-    await query("UPDATE payments SET content = $2, user_id = NULL, payers = '{}', erased_at = now() WHERE id = $1", [
-      id,
-      await this.#contents.seal(content),
-    ]);
-    return id;
-  }
-
-  async #toRecord(row: Row): Promise<PaymentRecord> {
-    const run = toRun(row);
-    const { erasedAt, content } = contentRow.parse(row);
-    return {
-      ...run,
-      isErased: erasedAt !== undefined,
-      content: await this.#contents.open(run.id, run.stopped, content),
-    };
   }
 }

@@ -20,9 +20,10 @@ const HIDDEN = [
  * error output once nobody reads the former any more, because payments go on, and their log must not end in silence.
  *
  * @param part which process speaks: api, worker, desk, codec, records or replay
+ * @param fd the standard error output from the beginning, where the standard output has something else
  */
-export function createLogger(part: string, level: string): Logger {
-  const stdout = pino.destination({ fd: 1, sync: true });
+export function createLogger(part: string, level: string, fd: 1 | 2 = 1): Logger {
+  const output = pino.destination({ fd, sync: true });
   const logger = pino(
     {
       level,
@@ -30,13 +31,13 @@ export function createLogger(part: string, level: string): Logger {
       timestamp: stdTimeFunctions.isoTime,
       redact: { paths: HIDDEN, censor: '[hidden]' },
     },
-    stdout,
+    output,
   );
-  stdout.on('error', (error: NodeJS.ErrnoException) => {
+  output.on('error', (error: NodeJS.ErrnoException) => {
     // As without this listener.
     if (error.code !== 'EPIPE') throw error;
     // Pino has put a function that does nothing here.
-    stdout.write = writeToStderr;
+    output.write = writeToStderr;
     logger.error("nobody reads this process's standard output any more: a line was lost, and the log goes on here");
   });
   return logger;

@@ -240,7 +240,9 @@ describe('a payout that Temporal has forgotten', () => {
     await stack.hint(made);
     await stack.api.client.workflow.getHandle(made.id).result();
     await forget(made.id);
-    await expect(records.erase(phone)).resolves.toEqual({ payments: [made.id] });
+    const { confirmation } = await records.payerData.preview({ payer: phone });
+    const reason = { by: 'ann', why: 'ticket 4711' };
+    expect(await records.payerData.erase({ payer: phone }, reason, confirmation)).toEqual([made.id]);
     const { body } = await ask(`/v1/payments/${made.id}`);
     expect(body).toMatchObject({ id: made.id, amount: 700, status: 'SUCCESSFUL' });
     expect(body.phone).toBeUndefined();

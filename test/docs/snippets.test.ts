@@ -48,10 +48,13 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'docker-compose up -d --build': 'needs images from a registry. What it reads is checked below, and in test/deploy',
   'temporal workflow show --workflow-id $ID --codec-endpoint https://codec.payments.example --codec-auth "Bearer $KEY"':
     "needs Temporal's command line. test/browser/web-ui.test.ts runs it",
-  'node lib/records.js migrate': 'needs the records of an installation. test/e2e/records.test.ts runs it',
-  'node lib/records.js status': 'as the one before',
-  'node lib/records.js erase 677000205': 'as the one before',
-  'node lib/records.js erase jane@example.org': 'as the one before',
+  'npx node lib/records.js migrate': 'needs the records of an installation. test/e2e/records.test.ts runs it',
+  'npx node lib/records.js status': 'as the one before',
+  "npx node lib/records.js export 677000205 --by ann --why 'request 4711' > 677000205.json": 'as the one before',
+  'npx node lib/records.js preview 677000205': 'as the one before',
+  "npx node lib/records.js erase 677000205 --by ann --why 'request 4711' --confirm 3-9f86d081884c7d65":
+    'as the one before',
+  'npx node lib/records.js requests': 'as the one before',
   'temporal operator namespace update --namespace default --retention 90d': "needs Temporal's command line",
   'temporal workflow count --query "StartTime <= \'$ROTATED\' OR CreatedAt <= $(date -d $ROTATED +%s)000"':
     'as the one before. test/api/rotating-keys.test.ts asks for what it counts',

@@ -27,6 +27,21 @@ const records = (...args: string[]) =>
     ENCRYPTION_KEYS: running.secrets.encryptionKeys,
   });
 
+/** The same in a terminal, where somebody types. */
+const typing = (input: string, ...args: string[]) =>
+  runToEnd(
+    'lib/records.js',
+    args,
+    {
+      ...machine(),
+      NODE_OPTIONS: '--import=data:text/javascript,process.stdin.isTTY%3Dtrue',
+      RECORDS_URL: running.stack.recordsUrl,
+      ENCRYPTION_KEYS: running.secrets.encryptionKeys,
+    },
+    undefined,
+    input,
+  );
+
 async function payOut(amount = 700) {
   const body = { amount, phone: PHONE, name: 'Jane Payee' };
   const response = await running.call('POST', '/v1/payouts', body, { 'idempotency-key': 'refund-1' });
@@ -103,19 +118,60 @@ describe('the records of a running stack', () => {
   it('forget who was paid, when they are told to', async () => {
     const [before] = await events();
     expect(before?.data.phone).toBe('•••• 012');
-    const { stdout } = await records('erase', `+237 ${PHONE}`);
+    const payer = `+237 ${PHONE}`;
+    const reason = ['--by', 'ann', '--why', 'ticket 4711'];
+    const unseen = await records('erase', payer, ...reason);
+    expect([unseen.code, unseen.stdout]).toEqual([1, '']);
+    expect(unseen.stderr).toContain('Nothing was erased: repeat what the preview says after "confirm:" as --confirm.');
+
+    const shown = await records('preview', payer);
+    expect(shown.stdout).toContain(`${before?.paymentId}  merchant  payout  SUCCESSFUL  700 XAF  20`);
+    expect(shown.stdout).toMatch(/^Payments: 1 \(merchant: 1\), from 20/m);
+    const confirm = /^confirm: (1-[0-9a-f]{16})$/m.exec(shown.stdout)?.[1] ?? '';
+    const exported = await records('export', payer, ...reason);
+    expect(JSON.parse(exported.stdout)).toMatchObject({ payer: PHONE, payments: [{ order: { name: 'Jane Payee' } }] });
+
+    const wrong = await records('erase', payer, ...reason, '--confirm', '1-0123456789abcdef');
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('Look at the preview again')]);
+    expect((await events())[0]?.data.phone).toBe('•••• 012');
+    // In a terminal, where something else than the number is typed, or nothing.
+    for (const typed of ['yes\n', '2\n', '']) {
+      const answer = await typing(typed, 'erase', payer, ...reason);
+      expect([answer.code, answer.stdout]).toEqual([1, '']);
+      expect(answer.stderr).toContain('Type the number of payments, 1, to erase it: ');
+    }
+    expect((await events())[0]?.data.phone).toBe('•••• 012');
+    const { stdout } = await records('erase', payer, ...reason, '--confirm', confirm);
     expect(stdout).toContain(`erased: ${before?.paymentId}\n`);
+    const none = await records('preview', payer);
+    expect(none.stdout).toMatch(/^No payment is recorded with it\.$/m);
+    expect(await typing('0\n', 'erase', payer, ...reason)).toMatchObject({ code: 0 });
+    const listed = await records('requests', payer);
+    expect(listed.stdout.match(/ {2}(export|erase) {2}.* {2}payments: 1 {2}by ann: ticket 4711$/gm)).toHaveLength(2);
+    expect(listed.stdout).not.toContain(PHONE);
     const [after] = await events();
     expect(after?.data).toMatchObject({ id: before?.paymentId, amount: 700 });
     expect(after?.data.phone).toBeUndefined();
   });
 
-  it.each([[[]], [['erase']], [['erase', 'somebody']], [['status', 'now']], [['drop']]])(
-    'refuse what is no command of theirs: %j',
-    async (args) => {
-      const { code, stderr } = await records(...args);
-      expect(code).toBe(64);
-      expect(stderr).toContain('Usage: node lib/records.js');
-    },
-  );
+  it.each([
+    [[]],
+    [['erase']],
+    [['erase', 'somebody']],
+    [['erase', '677000205']],
+    [['erase', '677000205', '--by', 'ann']],
+    [['erase', '677000205', '--by', 'ann', '--why', ' ']],
+    [['export', '677000205']],
+    [['preview']],
+    [['preview', '677000205', '--by', 'ann']],
+    [['status', '--by', 'ann']],
+    [['requests', 'somebody']],
+    [['erase', '677000205', '--yes']],
+    [['status', 'now']],
+    [['drop']],
+  ])('refuse what is no command of theirs: %j', async (args) => {
+    const { code, stderr } = await records(...args);
+    expect(code).toBe(64);
+    expect(stderr).toContain('Usage: node lib/records.js');
+  });
 });

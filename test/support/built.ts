@@ -40,14 +40,15 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** Runs a compiled program to its end, with this environment and no other. */
+/** Runs a compiled program to its end, with this environment and no other. `input` is what it is typed. */
 export function runToEnd(
   program: string,
   args: readonly string[] = [],
   env: NodeJS.ProcessEnv = {},
   cwd?: string,
+  input?: string,
 ): Promise<Ended> {
-  return runFile(built(program), args, env, cwd);
+  return runFile(built(program), args, env, cwd, input);
 }
 
 /** The same for a program by its path. */
@@ -56,12 +57,13 @@ export async function runFile(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
   cwd?: string,
+  input?: string,
 ): Promise<Ended> {
   const child = spawn(process.execPath, [file, ...args], {
     env,
-    stdio: ['ignore', 'pipe', 'pipe'],
     ...(cwd !== undefined && { cwd }),
   });
+  child.stdin.end(input);
   const exit = new Promise<number | null>((resolve) => child.once('exit', resolve));
   const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), exit]);
   return { code, stdout, stderr };
