@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { chmod, link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { apiKeys, sha256Of } from '../../src/settings/api-keys.js';
 import { isWebhookSecret } from '../../src/settings/kinds.js';
+import type { NamedKey } from '../../src/settings/merchants.js';
 import { SECRET_SETTINGS } from '../../src/settings/secret-files.js';
 
 /** The name of the merchant's API key; an idempotency key belongs to it, so it must never change. */
@@ -87,15 +89,25 @@ const text = z.string().min(16);
 /** Temporal's own settings that hold a secret. */
 const TEMPORALS_SECRETS = /^TEMPORAL_(API_KEY|GRPC_META_.*|TLS_.*_DATA)$/;
 
-/** Sanaga's and Temporal's settings of an environment, without secrets: of one that is in a file, the file's path. */
+/**
+ * Sanaga's and Temporal's settings of an environment, without secrets: of one that is in a file, the file's path; of API
+ * keys, whose they are and their scopes, on which other settings depend.
+ */
 export function settingsToTell(env: NodeJS.ProcessEnv): Record<string, string> {
   const told: Record<string, string> = {};
+  const keys = apiKeys.safeParse(env.API_KEYS).data;
+  if (keys !== undefined) told.API_KEYS = keys.map(keyToTell).join(',');
   for (const [name, value] of Object.entries(env)) {
     const isSetting = OURS.test(name) || name.startsWith('TEMPORAL_');
     const isSecret = TEMPORALS_SECRETS.test(name) || SECRET_SETTINGS.some((secret) => secret === name);
     if (value && isSetting && !isSecret) told[name] = value;
   }
   return told;
+}
+
+/** A key that nobody has, in the place of one. */
+function keyToTell({ name, person, scopes }: NamedKey, index: number): string {
+  return `${name}/${person}:sha256-${sha256Of(`key ${index}, which is not told`)}:${scopes.join('+')}`;
 }
 
 const keptSchema = z.object({

@@ -1001,7 +1001,12 @@ describe('sanaga doctor', () => {
         temporal: { address: '127.0.0.1:9', namespace: 'default' },
         taskQueue: 'payments',
         hasGeneratedKey: true,
-        settings: settingsToTell({ MERCHANT_WEBHOOK_URL: `${api.url}/hook`, API_KEYS: 'a secret' }),
+        settings: settingsToTell({
+          MERCHANT_WEBHOOK_URL: `${api.url}/hook`,
+          // Two people can decide, as the settings want it.
+          API_KEYS: `shop:${'a'.repeat(24)}:payouts,ops/ann:${'b'.repeat(24)}:review,ops/ben:${'c'.repeat(24)}:review`,
+          SECOND_PERSON_ABOVE: '1000',
+        }),
       });
       // Another terminal has settings for something else.
       const other = {

@@ -100,5 +100,5 @@ const API_KEY = {
   type: 'http',
   scheme: 'bearer',
   description:
-    'An API key. Its scopes say what it allows: `collections` and `payouts` create payments, `read` reads your own, `balance` shows balances, and `review` is for operators: it reads the payments of every merchant and decides on those in REVIEW.',
+    'An API key. Its scopes say what it allows: `collections` and `payouts` create payments, `refunds` refunds your collections, `approve` approves and rejects your payouts that wait for another person, `read` reads your own, `balance` shows balances, and `review` is for operators: it reads the payments of every merchant and decides on those in REVIEW.',
 };

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { readSettings } from '../../../sandbox/settings.js';
-import { sha256Of } from '../../../src/settings/api-keys.js';
+import { apiKeys, sha256Of } from '../../../src/settings/api-keys.js';
 import { readConfig } from '../../../src/settings/read-settings.js';
 import { SECRET_SETTINGS } from '../../../src/settings/secret-files.js';
 import {
@@ -197,5 +197,17 @@ describe('what is told of settings', () => {
       POLL_FIRST: '',
     };
     expect(settingsToTell(env)).toEqual(told);
+  });
+
+  it('has whose API keys there are, and with which scopes, and none of them', () => {
+    const [plain, digest] = ['sk_0123456789abcdefghijklmn', `sha256-${sha256Of('sk_another-of-the-merchants')}`];
+    const API_KEYS = `shop:${plain}:collections+read, ops/ann:${digest}:review`;
+    const told = settingsToTell({ API_KEYS }).API_KEYS ?? '';
+    expect(told).not.toContain(plain);
+    expect(told).not.toContain(digest);
+    expect(apiKeys.parse(told)).toEqual([
+      { name: 'shop', person: 'shop', scopes: ['collections', 'read'], sha256: expect.any(String) },
+      { name: 'ops', person: 'ann', scopes: ['review'], sha256: expect.any(String) },
+    ]);
   });
 });
