@@ -199,7 +199,7 @@ async function list(options: ListOptions, stop: AbortSignal): Promise<number> {
   return unreadable.length > 0 || isIncomplete ? EXIT.unknown : EXIT.ok;
 }
 
-/** Called when a list lacks data that only the records have. */
+/** Said when a list lacks data that only the records have. */
 export const INCOMPLETE =
   "Payments that ended long ago may be missing: Sanaga's records can't be read at the moment. Try again later.";
 

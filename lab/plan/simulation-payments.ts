@@ -148,7 +148,7 @@ function lifetime(random: SeededRandom): Record<string, unknown> {
   return { expiresIn: `${minutes}m` };
 }
 
-/** Draws a phone number, which decides the outcome; see the sandbox's test numbers. */
+/** The end to which the provider brings a payment by its number; see the sandbox's test numbers. */
 export type NumberFate = 'pays' | 'fails' | 'paysLater' | 'failsLater' | 'stays';
 
 /** A mobile number, most often of a known medium, that the provider brings to the given end. */

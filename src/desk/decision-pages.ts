@@ -200,7 +200,7 @@ function wordsOf(
   }
 }
 
-/** Reads all of a file before any of it is passed on: a truncated one is an error, and never a shorter file. */
+/** Writes what a decision overrules, and the amount that a match then books, as the value of a hidden field. */
 export function overruledBy(force: Force, { refusal }: Draft): string {
   return [force, refusal?.transactionAmount ?? ''].join();
 }

@@ -25,7 +25,7 @@ interface PendingTask {
   readonly key: string;
   /** A worker is making the first attempt, which may take as long as a slow provider does. */
   readonly healthy: boolean;
-  /** A workflow task as this process first saw it. */
+  /** Time of that, in ms since the epoch, by our own clock: the server's may differ. */
   readonly since: number;
 }
 

@@ -51,7 +51,7 @@ export class KeyReused extends ExpectedError {
   }
 }
 
-/** Time when the last waiting request gives up, in ms since the epoch. */
+/** There is no payment with this id. */
 export class PaymentNotFound extends ExpectedError {
   readonly kind = 'paymentNotFound';
 
@@ -75,11 +75,7 @@ export class NoRecords extends ExpectedError {
   }
 }
 
-/**
- * Descriptions of payments' workflows, which Temporal gives without a worker. All requests of this process share them,
- * with one call at a time for each payment. So requests that wait while workers are away don't flood Temporal with
- * calls.
- */
+/** The payment, or a record of it, exists and can't be read. An operator has to do something about it. */
 export class RecordUnreadable extends ExpectedError {
   readonly kind = 'recordUnreadable';
 
@@ -164,10 +160,7 @@ export class Stopped extends Error {
   }
 }
 
-/**
- * Describes the payment's latest run, by a call to Temporal that begins after this one. Requests that come while a call
- * is under way share the next: the answer to the first may be older than something they did.
- */
+/** The errors that any request may meet. {@link Stopped} isn't one: those who ask expect it. */
 export type EngineError =
   | Unavailable
   | StartUncertain

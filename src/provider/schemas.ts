@@ -40,7 +40,7 @@ export const phoneMediumSchema = z.enum(PHONE_MEDIUMS);
 export const statusSchema = z.enum(PROVIDER_STATUSES);
 /** Refuses only text that is no e-mail address at all: the interface says no more than "email format". */
 const emailSchema = z.string().refine((text) => readEmail(text) !== undefined, 'must be an e-mail address');
-/** Longest e-mail address, in characters: browsers and messages accept no longer ones. */
+/** Longest web address, in characters: browsers and messages accept no longer ones. */
 const MAX_ADDRESS = 8_000;
 /**
  * Addresses that people are sent to: only http and https. The length is checked first, as parsing a long host of marks

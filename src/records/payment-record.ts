@@ -53,13 +53,13 @@ export interface KeptPayment extends EndedState {
 /** A payment as it is kept, and as the API shows it. */
 export interface RecordContent extends KeptPayment, PaymentResult {}
 
-/** The stored content of a payment, and the payment as the API shows it. */
+/** Returns a payer's identifiers: a phone number as nine digits, an e-mail address in lower case. */
 export function payersOf({ state: { order } }: KeptPayment): string[] {
   const phone = order.kind === 'link' ? order.refundTo : order.phone;
   return [phone, order.email?.toLowerCase()].flatMap((one) => (one ? [one] : []));
 }
 
-/** A payer's identifiers: a phone number as nine digits, an e-mail address in lower case. */
+/** A mobile operator's reference that payments can be looked for by. The provider limits it in no way. */
 export const REFERENCE = /^[!-~]{1,200}$/;
 
 /** Returns the mobile operator's reference, if payments can be looked for by it. */

@@ -12,7 +12,7 @@ export type StatementProviders = Readonly<
   Record<Service, Pick<ProviderClient, 'search' | 'transactionsOf' | 'balance'>>
 >;
 
-/** Pauses before the repetitions of a question that the provider throttles, in ms. */
+/** Most repetitions of a question that the provider throttles, and the pauses before them, in ms. */
 const MAX_THROTTLED = 10;
 const THROTTLED_PAUSE_MS = 10_000;
 const MAX_THROTTLED_PAUSE_MS = 60_000;

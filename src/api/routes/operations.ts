@@ -4,7 +4,7 @@ import { unmatchedListSchema } from '../../schemas/notification.js';
 import { SCOPES } from '../../settings/merchants.js';
 import { authenticatedRoute } from '../route.js';
 
-/** Such transactions come from payments made by hand at the provider, from another system, or from forged requests. */
+/** Notifications of payments made by hand at the provider, or by another system, and forged ones. */
 export const listUnmatched = authenticatedRoute({
   method: 'get',
   path: '/v1/notifications/unmatched',

@@ -32,9 +32,10 @@ export interface Asker {
   readonly by?: string | undefined;
 }
 
-/** Reason why the provider gave no answer to a question. */
+/** What came of asking the provider to expire a link. */
 export type ExpiryWord = 'expired' | 'already_expired' | 'refused' | 'may_be_given' | NoAnswerWord;
 
+/** Reason why the provider gave no answer to a question. */
 export type NoAnswerWord = 'throttled' | 'not_asked' | 'credentials_refused' | 'unavailable';
 
 export type Occurrence =
