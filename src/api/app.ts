@@ -1,3 +1,4 @@
+import { parse as parseQuery } from 'node:querystring';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import helmet, { type HelmetOptions } from 'helmet';
 import { Registry } from 'prom-client';
@@ -169,6 +170,8 @@ export function createApi({
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('trust proxy', trustedProxies);
+  // By default, parameters after the first thousand are dropped, empty ones counted, and none may be ignored.
+  app.set('query parser', (query: string) => parseQuery(query, undefined, undefined, { maxKeys: 0 }));
   app.use(metrics.observe, logRequests(options.logger), helmet(SECURITY), setCommonHeaders(shutdown));
   if (tracing !== undefined) app.use(traceRequests(tracing));
   const context: ApiContext = {

@@ -16,7 +16,7 @@ const OF_PROXIES = /^(forwarded|via|x-real-ip|x-forwarded-.*)$/;
  * `Origin`, which is the address that the person sees.
  */
 export function isPrivate({ secure, method, headers }: Request): boolean {
-  if (secure) return !/\bhttp\b/.test(String(headers['x-forwarded-proto'] ?? ''));
+  if (secure) return !/\bhttp\b/i.test(String(headers['x-forwarded-proto'] ?? ''));
   const { host = '', origin } = headers;
   if (!LOCAL_HOST.test(host) || Object.keys(headers).some((name) => OF_PROXIES.test(name))) return false;
   return method !== 'POST' || origin === `http://${host}`;

@@ -133,6 +133,13 @@ describe('an unknown parameter', () => {
     }
   });
 
+  it('is refused after a thousand empty ones', async () => {
+    for (const call of CASES) {
+      const { errors } = await send(call, `?${'&'.repeat(1000)}dryRun=true`);
+      expect(errors).toContainEqual({ field: 'dryRun', message: expect.stringContaining('is not a known parameter') });
+    }
+  });
+
   it('refuses HEAD, too', async () => {
     const headers = { authorization: `Bearer ${KEY}` };
     const { status } = await fetch(`${api.url}/v1/payments?dryRun=true`, { method: 'HEAD', headers });

@@ -90,7 +90,12 @@ describe('the runbook', () => {
     });
     const repeated = await order('wage-6', { externalId: 'wage-6', amount: 20_000 });
     const again = await order('wage-6-again', { externalId: 'wage-6', amount: 300 });
-    await recorded([refused, failed, withdrawn, rejected, dated, repeated]);
+    const twice = [
+      await order('wage-8', { externalId: 'wage-8', amount: 20_000 }),
+      await order('wage-8-again', { externalId: 'wage-8', amount: 20_000 }),
+    ];
+    await merchant.payments.retrieve(again, { wait: 60 });
+    await recorded([refused, failed, withdrawn, rejected, dated, repeated, ...twice]);
 
     const lines = await follow(commandsOf(/WORDS=/), {
       FROM: new Date(Date.now() - 3_600_000).toISOString(),
@@ -100,12 +105,15 @@ describe('the runbook', () => {
       .trim()
       .split('\n')
       .map((line) => line.split(',').map((cell) => cell.replaceAll('"', '')));
-    expect(rows.map(([, id]) => id).sort()).toEqual([refused, dated, repeated].sort());
-    expect(rows.map(([, , externalId, , , , others]) => [externalId, others]).sort()).toEqual([
-      ['wage-1', ''],
-      ['wage-5', ''],
-      ['wage-6', again],
-    ]);
+    expect(rows.map(([, id, externalId, , , , others]) => [externalId, id, others]).sort()).toEqual(
+      [
+        ['wage-1', refused, ''],
+        ['wage-5', dated, ''],
+        ['wage-6', repeated, `${again} SUCCESSFUL`],
+        // Neither is to be ordered again without a look at the other.
+        ...twice.map((id) => ['wage-8', id, `${twice.find((other) => other !== id)} FAILED`]),
+      ].sort(),
+    );
   }, 600_000);
 
   it('shows all that a person has approved, rejected and decided, whatever came later', async () => {

@@ -105,6 +105,7 @@ describe.each([
     ['says http', 0, { host: LOCAL, 'x-forwarded-proto': 'http' }],
     ['says http, and is counted', 1, { host: LOCAL, 'x-forwarded-proto': 'http' }],
     ['says http to one that says https', 1, { host: LOCAL, 'x-forwarded-proto': 'https, http' }],
+    ['says HTTP to one that says https', 1, { host: LOCAL, 'x-forwarded-proto': 'https, HTTP' }],
     ['says https to one that says http', 1, { host: LOCAL, 'x-forwarded-proto': 'http, https' }],
     ['says https, and is not counted', 0, { host: LOCAL, 'x-forwarded-proto': 'https' }],
     ['names another host', 1, { host: 'desk.example', 'x-forwarded-host': 'localhost' }],
