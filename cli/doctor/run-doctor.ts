@@ -104,7 +104,8 @@ async function ofStart(
     MERCHANT_WEBHOOK_SECRET: await existingWebhookSecret(stateFolder()),
   };
   const isGiven = (name: string) =>
-    settings[`${name}_FILE`] !== undefined || (name === 'API_KEYS' && (settings.API_KEYS ?? settings.MERCHANTS_FILE) !== undefined);
+    settings[`${name}_FILE`] !== undefined ||
+    (name === 'API_KEYS' && (settings.API_KEYS ?? settings.MERCHANTS_FILE) !== undefined);
   const { HOME, TEMPORAL_API_KEY, SANAGA_API_KEY } = process.env;
   const key = apiKey ?? (hasGeneratedKey && url === apiUrl ? secrets.apiKey : SANAGA_API_KEY?.trim());
   return {
