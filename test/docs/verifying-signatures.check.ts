@@ -108,6 +108,11 @@ describe.each(PROGRAMS)('the $language of docs/webhooks.md', ({ language, file, 
     expect(printed).not.toContain('order-1 was paid');
   });
 
+  it('takes one of a collection that has no externalId', async () => {
+    const { externalId: _, ...unnamed } = collected.payment;
+    expect(await notify({ ...collected, payment: unnamed }, SECRET)).toEqual({ kind: 'delivered' });
+  });
+
   it.each([
     ['the new one first', [OTHER, SECRET]],
     ['the old one first', [SECRET, OTHER]],
