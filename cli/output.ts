@@ -4,6 +4,7 @@ import type { Payment, PaymentStatus } from '../client/index.js';
 import { amountOf } from '../src/payments/words/limits.js';
 import { TIME_ZONE } from '../src/payments/words/time.js';
 import { EXIT } from './run.js';
+import { note } from './terminal.js';
 
 export { amountOf, xaf } from '../src/payments/words/limits.js';
 export { note, print, printCsv, printJson, shown } from './terminal.js';
@@ -108,6 +109,21 @@ export function timeOf(iso: string): string {
   const at = new Date(iso);
   if (Number.isNaN(at.getTime())) return iso;
   return at.toLocaleString('sv-SE', { timeZone: TIME_ZONE });
+}
+
+/**
+ * The exit code of a command that has sent a payment on its way, or has found it there: not 0 for one that has failed,
+ * or that nobody may take for paid. Says so, unless the output is JSON.
+ */
+export function underWayCode({ id, status, final, reason }: Payment, json: boolean | undefined): number {
+  const isFailed = final && status !== 'SUCCESSFUL';
+  if (!isFailed && status !== 'REVIEW') return EXIT.ok;
+  const why = reason === undefined ? '' : ` (${reason})`;
+  const what = isFailed
+    ? `The payment is ${status}${why}: no money moves by it any more.`
+    : `The payment is under review${why}: its money may have moved. Wait for the outcome: sanaga get ${id} --wait`;
+  if (!json) note(what);
+  return isFailed ? EXIT.failed : EXIT.unknown;
 }
 
 /** The exit code that tells the outcome of a payment. */

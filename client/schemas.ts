@@ -137,6 +137,7 @@ export interface Payment {
     | 'link_not_created'
     | 'withdrawn'
     | 'not_approved'
+    | 'not_refundable'
     | 'decided_by_operator'
   >;
   /** The mobile operator's reference */
@@ -560,6 +561,7 @@ export interface PaymentSummary {
     | 'link_not_created'
     | 'withdrawn'
     | 'not_approved'
+    | 'not_refundable'
     | 'decided_by_operator'
   >;
   /** Your own identifier, as you sent it */
@@ -699,6 +701,7 @@ export interface TimelineEntry {
     | 'link_not_created'
     | 'withdrawn'
     | 'not_approved'
+    | 'not_refundable'
     | 'decided_by_operator'
   >;
   readonly transId?: string;

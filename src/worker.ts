@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { createActivities } from './activities/activities.js';
 import { createMerchantNotifier, type MerchantNotifier } from './activities/merchant.js';
+import { refundedCollections } from './engine/refunded-collections.js';
 import { untilNamespaceIsReady } from './process/namespace.js';
 import { closeAll, orStopped, reloadOnHangUp, runProcess } from './process/run-process.js';
 import { createProviderServices, openRecords } from './process/services.js';
@@ -17,13 +18,7 @@ import { createStatementSteps } from './statements/steps.js';
 import { createLogger } from './telemetry/logger.js';
 import { codecMetrics, createRegistry, type MetricsPage, providerMetrics, serveMetrics } from './telemetry/metrics.js';
 import { startTracing, type Tracing } from './telemetry/tracing.js';
-import {
-  connectClient,
-  connectWorker,
-  endingWith,
-  loadTemporalTarget,
-  type TemporalTarget,
-} from './temporal/connection.js';
+import { connectClient, connectWorker, endingWith, loadTemporalTarget } from './temporal/connection.js';
 import { type Encryption, encryptionOf } from './temporal/encryption.js';
 import { latestRestore } from './worker/latest-restore.js';
 import { loggingRuntime } from './worker/log.js';
@@ -72,7 +67,9 @@ await runProcess(async (stop) => {
   const orderSlots = config.WORKER_MAX_CONCURRENT_ACTIVITIES;
   const providers = createProviderServices(config, { onCall, orderSlots }, tracing);
   const page = await startRuntime(config.WORKER_METRICS_ADDRESS, registry, logger);
-  const keeping = openKeeping(config, target, encryption, logger);
+  // A connection of its own: the worker's can't give up a call when it has to stop.
+  const client = connectClient(target, encryption);
+  const keeping = openKeeping(config, client, encryption, logger);
   let connection: NativeConnection | undefined;
   try {
     startSdkCounters(Runtime.instance().metricMeter, namespace, taskQueue);
@@ -83,13 +80,14 @@ await runProcess(async (stop) => {
     // Without keys: the time of a restore is in plain text.
     const temporal = new Client({ connection, namespace });
     const restoredAt = config.TEMPORAL_RESTORED_AT;
+    const collections = refundedCollections({ client, records: keeping?.records, taskQueue, logger });
     const knownRestore = await latestRestore(temporal, taskQueue, restoredAt);
     const creating = createPaymentWorker({
       connection,
       namespace,
       taskQueue,
       encryption,
-      activities: createActivities({ providers, merchant, restoredAt, latestRestore: knownRestore }),
+      activities: createActivities({ providers, merchant, collections, restoredAt, latestRestore: knownRestore }),
       statementSteps: keeping && createStatementSteps({ ...keeping, providers, taskQueue, logger }),
       measures,
       tracing,
@@ -110,7 +108,7 @@ await runProcess(async (stop) => {
       () => page?.stop(),
       () => tracing?.stop(),
       () => connection?.close(),
-      () => keeping?.client.connection.close(),
+      () => client.connection.close(),
       () => keeping?.records.close(),
       ...Object.values(providers).map((provider) => () => provider.close()),
     ]);
@@ -228,12 +226,11 @@ async function connectPatiently(
   return undefined;
 }
 
-/** Opens the records and a client to read Temporal with, if there is a database. Payments continue without it. */
-function openKeeping(config: Config<'worker'>, target: TemporalTarget, encryption: Encryption, logger: Logger) {
+/** Opens the records, if there is a database. Payments continue without it. */
+function openKeeping(config: Config<'worker'>, client: Client, encryption: Encryption, logger: Logger) {
   try {
     const records = openRecords(config, encryption, logger);
-    // A connection of its own: the worker's can't give up a call when it has to stop.
-    return records && { records, client: connectClient(target, encryption) };
+    return records && { records, client };
   } catch (error) {
     logger.error({ err: error }, "the records can't be opened: payments go on, and are not recorded");
     return undefined;

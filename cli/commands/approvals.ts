@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Payment, Sanaga } from '../../client/index.js';
 import { ask } from '../ask.js';
-import { amountOf, describePayment, note, print, printJson, table, timeOf, xaf } from '../output.js';
+import { amountOf, describePayment, note, print, printJson, table, timeOf, underWayCode, xaf } from '../output.js';
 import { readListed } from '../read-listed.js';
 import { EXIT, UsageError, untilDone } from '../run.js';
 import { clientFor, paymentId, type TargetOptions, withTarget } from '../target.js';
@@ -161,7 +161,7 @@ async function approve(given: string, options: ApproveOptions, stop: AbortSignal
   const after = await sanaga.payouts.approve(id, { digest: payment.held.digest }, { signal: stop });
   if (options.json) printJson(after);
   else print(describePayment(after));
-  return waits(after) ? unknown(id) : EXIT.ok;
+  return waits(after) ? unknown(id) : underWayCode(after, options.json);
 }
 
 async function askAmount(payment: Payment, stop: AbortSignal): Promise<number | undefined> {
@@ -181,7 +181,8 @@ async function reject(given: string, options: RejectOptions, stop: AbortSignal):
   const after = await sanaga.payouts.reject(id, { why: options.why }, { signal: stop });
   if (options.json) printJson(after);
   else print(describePayment(after));
-  return after.final ? EXIT.ok : unknown(id);
+  if (!after.final) return unknown(id);
+  return after.status === 'SUCCESSFUL' ? EXIT.failed : EXIT.ok;
 }
 
 function unknown(id: string): number {

@@ -8,8 +8,8 @@ import type {
   PhoneMedium,
   Sanaga,
 } from '../../client/index.js';
-import { describePayment, note, outcomeCode, print, printJson } from '../output.js';
-import { EXIT, UsageError, untilDone } from '../run.js';
+import { describePayment, note, outcomeCode, print, printJson, underWayCode } from '../output.js';
+import { UsageError, untilDone } from '../run.js';
 import { clientFor, type TargetOptions, withTarget } from '../target.js';
 
 interface OrderOptions extends TargetOptions {
@@ -122,8 +122,9 @@ Examples:
 ${examples}
 
 Exit code: 0 when the payment was created or, with --wait, has succeeded; 1 when
-it failed or was refused; 2 when the command line is wrong; 3 when it isn't
-known, or not final yet.`;
+it failed, now or under an earlier command with its key, or was refused; 2 when
+the command line is wrong; 3 when it isn't known, under review or, with --wait,
+not final yet.`;
 }
 
 /** Creates a payment, shows it and, with `--wait`, waits for its outcome. */
@@ -148,7 +149,7 @@ export async function create(
     show(created);
     if (created.held?.for.includes('approval') && !json)
       note(`\nAnother person has to approve it: sanaga approve ${created.id}`);
-    return EXIT.ok;
+    return underWayCode(created, json);
   }
   // The link is needed before the outcome can come.
   if (!json) show(created);

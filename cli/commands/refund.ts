@@ -41,8 +41,9 @@ Examples:
   sanaga refund col_2775d… --amount 2,500 --reason "one of two was broken" --wait
 
 Exit code: 0 when the refund was created or, with --wait, has succeeded; 1 when
-it failed or was refused; 2 when the command line is wrong; 3 when it isn't
-known, or not final yet, as while it waits for an approval.`,
+it failed, now or under an earlier command with its key, or was refused; 2 when
+the command line is wrong; 3 when it isn't known, under review or, with --wait,
+not final yet, as while it waits for an approval.`,
     )
     .action((id: string, options: RefundOptions) => untilDone((stop) => refundOf(id, options, stop), options));
 }

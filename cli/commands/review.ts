@@ -197,7 +197,11 @@ async function decide(action: Action, given: string, options: DecisionOptions, s
     note('This decision takes two people: it is kept, and carried out when somebody else has made the same.');
     return EXIT.unknown;
   }
-  if (after.status !== 'REVIEW' || after.review?.number !== number) return EXIT.ok;
+  if (after.status !== 'REVIEW') return EXIT.ok;
+  if (after.review?.number !== number) {
+    note(`It is under review again, as number ${after.review?.number}: look at what is new.`);
+    return EXIT.unknown;
+  }
   note(`The provider hasn't answered yet: it isn't known whether this is carried out. See "sanaga get ${id}".`);
   return EXIT.unknown;
 }

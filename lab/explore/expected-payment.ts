@@ -172,7 +172,8 @@ export class ExpectedPayment {
         this.#acts.push(['end', this.payment, this.timeline]);
         return;
       } else {
-        if (this.#isMoney(todo)) this.#acts.push(['timer', givenUpAfter(this.payment.terms, sentIf(this.payment))]);
+        if (this.#isMoney(todo))
+          this.#acts.push(['timer', givenUpAfter(this.payment.terms, sentIf(this.payment, now))]);
         this.#acts.push(activityAct(this.payment, todo, now));
         this.#hasCommand = todo.kind !== 'send';
         return;

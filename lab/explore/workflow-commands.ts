@@ -75,7 +75,7 @@ export function activityAct(payment: PaymentState, todo: Exclude<Todo, { kind: '
       const name = SENDS[order.kind];
       if (order.kind === 'link') return ['local', name, asking, order, FIRST_RUN_ID];
       const since = heldSince(payment);
-      const when = sentIf(payment);
+      const when = sentIf(payment, now);
       return ['activity', name, moneyLimits(terms, when), order, when, ...(since === undefined ? [] : [since])];
     }
     case 'lookUp':

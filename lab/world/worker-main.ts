@@ -7,7 +7,7 @@ await runProcess(async (stop) => {
   const settings = workerSettingsSchema.parse(JSON.parse(process.argv[2] ?? ''));
   quietRuntime();
   const connection = await connectWorker(settings);
-  const { options, activities, close } = workerParts(settings);
+  const { options, activities, close } = workerParts(settings, connection);
   try {
     const worker = await createPaymentWorker({ ...options, connection, activities });
     stop.addEventListener('abort', () => worker.shutdown(), { once: true });

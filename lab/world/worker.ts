@@ -4,12 +4,15 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
+import { Client } from '@temporalio/client';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
+import { pino } from 'pino';
 import { z } from 'zod';
 import { type Activities, createActivities } from '../../src/activities/activities.js';
 import { createMerchantNotifier } from '../../src/activities/merchant.js';
+import { refundedCollections } from '../../src/engine/refunded-collections.js';
 import { createProviderClient } from '../../src/provider/client.js';
-import { type Encryption, keysOf } from '../../src/temporal/encryption.js';
+import { dataConverterOf, type Encryption, keysOf } from '../../src/temporal/encryption.js';
 import { createPaymentWorker, type PaymentWorkerOptions } from '../../src/worker/payment-worker.js';
 import { withEmptyIndex } from '../../stack/temporal/time-skipping.js';
 import { CREDENTIALS, MERCHANT_SECRET } from './credentials.js';
@@ -60,8 +63,10 @@ export function encryptionWith(key: string): Encryption {
   return { keys: keysOf([{ id: 'simulated', key: createSecretKey(key, 'base64') }]), isOn: true };
 }
 
-/** Everything a simulated worker needs but the connection, and how to let go of it. */
-export function workerParts(settings: WorkerSettings) {
+/** Everything a simulated worker needs, and how to let go of it. */
+export function workerParts(settings: WorkerSettings, connection: NativeConnection) {
+  const encryption = encryptionWith(settings.encryptionKey);
+  const client = new Client({ connection, namespace: NAMESPACE, dataConverter: dataConverterOf(encryption) });
   const providers = providerClients(settings.providerUrl, settings.providerTimeoutMs);
   const endpoints = [{ url: settings.merchantUrl, secrets: [MERCHANT_SECRET] }];
   const merchant = createMerchantNotifier({
@@ -69,15 +74,16 @@ export function workerParts(settings: WorkerSettings) {
     timeoutMs: settings.merchantTimeoutMs,
     allowPrivate: true,
   });
+  const collections = refundedCollections({ client, taskQueue: TASK_QUEUE, logger: pino({ level: 'silent' }) });
   return {
     options: {
       namespace: NAMESPACE,
       taskQueue: TASK_QUEUE,
       workflowBundle: { codePath: settings.workflowBundle },
       limits: LIMITS,
-      encryption: encryptionWith(settings.encryptionKey),
+      encryption,
     },
-    activities: createActivities({ providers, merchant }),
+    activities: createActivities({ providers, merchant, collections }),
     close(): void {
       for (const provider of Object.values(providers)) provider.close();
     },
@@ -175,8 +181,8 @@ export function workerInThisProcess(
   let running: { readonly shutdown: () => void; readonly ended: Promise<void> } | undefined;
   return {
     async start() {
-      const { options, activities, close } = workerParts(settings);
       const connection = await connectWorker(settings);
+      const { options, activities, close } = workerParts(settings, connection);
       const worker = await createPaymentWorker({
         ...options,
         connection,

@@ -4,6 +4,7 @@ import { ownerOf } from '../payments/machine/matching.js';
 import { type DeliveryOutcome, HELD_BACK } from '../payments/machine/notification.js';
 import { STATUS_CALLS_BUDGETED } from '../payments/machine/polling.js';
 import { FIRST_LOOK_MS, type SentIf } from '../payments/machine/sending.js';
+import { STATUS_CALLS_PER_WINDOW } from '../payments/words/limits.js';
 import {
   type DirectOrder,
   type LinkOrder,
@@ -17,6 +18,7 @@ import type { Transaction } from '../payments/words/transaction.js';
 import type { ProviderClient } from '../provider/client.js';
 import { toDirectPay, toInitiatePay, toPayout } from '../provider/requests.js';
 import type { MerchantNotification, MerchantNotifier } from './merchant.js';
+import { isRefund, type RefundedCollections, whyNotRefunded } from './refund-check.js';
 import { mayHaveBeenReset, sendIfNotReset } from './reset-check.js';
 import { StatusLimit } from './status-limit.js';
 
@@ -24,6 +26,7 @@ import { StatusLimit } from './status-limit.js';
 interface ActivityDependencies {
   readonly providers: Readonly<Record<Service, ProviderClient>>;
   readonly merchant: MerchantNotifier;
+  readonly collections: RefundedCollections;
   /**
    * Time of Temporal's last restore from a backup, in ms since the epoch. Temporal may not know what was sent before
    * it.
@@ -60,7 +63,8 @@ const MAX_LISTED = 20;
  * Makes the activities of the payment workflows. None throws for what the provider or the network does: every answer is
  * a value that the workflow decides on, so that Temporal never repeats a call by retrying.
  */
-export function createActivities({ providers, merchant, restoredAt, latestRestore = 0 }: ActivityDependencies) {
+export function createActivities(dependencies: ActivityDependencies) {
+  const { providers, merchant, collections, restoredAt, latestRestore = 0 } = dependencies;
   const statusLimit = new StatusLimit(STATUS_CALLS_BUDGETED);
   /** A payment's first run knows for certain what was sent, unless it comes from a backup. */
   const knowsAll = (firstRunId: string) => restoredAt === undefined && isRun(firstRunId);
@@ -69,13 +73,22 @@ export function createActivities({ providers, merchant, restoredAt, latestRestor
     order: DirectOrder | PayoutOrder,
     when: SentIf,
     send: (limit: CallLimit) => Promise<InitiationOutcome>,
+    limit = callLimit(),
   ): Promise<InitiationOutcome> => {
-    const limit = callLimit();
     const request = { order, when, mayBeLost: restoredAt !== undefined };
     return sendIfNotReset(
       () => sendIfNotListed(providers[serviceOf(order)], request, limit, () => send(limit)),
       restoredAt,
     );
+  };
+
+  /** Asks about a transaction whose payment has ended, and leaves one question of the provider's limit to others. */
+  const askAgain = (transId: TransId): Promise<StatusAnswer> => {
+    const limit = callLimit();
+    // Temporal's clock counts, as for the questions of payments.
+    const now = Math.max(Date.now(), Context.current().info.scheduledTimestampMs);
+    const ask = () => providers.collection.paymentStatus(transId, limit);
+    return statusLimit.ask(transId, now, ask, STATUS_CALLS_PER_WINDOW - 1);
   };
 
   return {
@@ -99,7 +112,13 @@ export function createActivities({ providers, merchant, restoredAt, latestRestor
     /** @param heldSince of a payout that was held and that no operator has decided to send, in ms since the epoch */
     async payOut(order: PayoutOrder, when: SentIf, heldSince?: number): Promise<InitiationOutcome> {
       if (heldSince !== undefined && heldSince < latestRestore) return HELD_THROUGH_RESTORE;
-      return await moveMoney(order, when, (limit) => providers.payout.payout(toPayout(order), limit));
+      const limit = callLimit();
+      const refused =
+        isRefund(order) && when !== 'late'
+          ? await whyNotRefunded(order, collections, askAgain, limit.signal)
+          : undefined;
+      const send = () => providers.payout.payout(toPayout(order), limit);
+      return await moveMoney(order, when, async () => refused ?? (await send()), limit);
     },
 
     /** @param now the payment's time, in ms since the epoch */
@@ -176,10 +195,16 @@ async function sendIfNotListed(
   }
   const shown = ownFirst(order.id, answer.transactions);
   const [first] = shown;
-  if (first === undefined) return await send();
+  if (first === undefined) return when === 'late' ? TOO_LATE : await send();
   const reason = `nothing was sent: the provider already showed ${first.transId} for this payment`;
   return { kind: 'ambiguous', reason, shown };
 }
+
+const TOO_LATE: InitiationOutcome = {
+  kind: 'withheld',
+  failureCode: 'not_sent',
+  reason: 'never sent to the provider: its time was over before it could be sent',
+};
 
 /** The payment's transactions, and those that name no payment: these come last, so that the limit drops them first. */
 function ownFirst(paymentId: PaymentId, listed: readonly Transaction[]): readonly Transaction[] {

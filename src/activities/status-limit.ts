@@ -35,10 +35,15 @@ export class StatusLimit {
    *
    * @param now the payment's time, in ms
    */
-  async ask(transId: TransId, now: number, question: () => Promise<StatusAnswer>): Promise<StatusAnswer> {
+  async ask(
+    transId: TransId,
+    now: number,
+    question: () => Promise<StatusAnswer>,
+    allowed = this.allowed,
+  ): Promise<StatusAnswer> {
     this.#forget(now);
     const recent = (this.#recent.get(transId) ?? []).filter(({ at }) => isRecent(at, now));
-    const freeAt = nextFreeAt(recent, transId, now, this.allowed);
+    const freeAt = nextFreeAt(recent, transId, now, allowed);
     if (freeAt > now) return { kind: 'throttled', retryAfterMs: freeAt - now, isOurs: true };
     const asked: Question = { transId, at: now };
     this.#recent.delete(transId);

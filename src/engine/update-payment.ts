@@ -109,7 +109,7 @@ export function endPayment(context: UpdateContext, found: FoundPayment, by: Acto
 
 /** Approves a held payout for a person. @throws {EngineError} as {@link updatePayment}. */
 export function approvePayout(context: UpdateContext, found: FoundPayment, approval: Approve): Promise<UpdateResult> {
-  return updateTogether(context, found, 'approve', approveUpdate, approval);
+  return updateTogether(context, found, 'approve', approveUpdate, { ...approval, at: Date.now() });
 }
 
 /** Stops a held payout for a person. @throws {EngineError} as {@link updatePayment}. */

@@ -12,13 +12,14 @@ import {
 import type { Activities } from '../activities/activities.js';
 import type { MerchantNotification } from '../activities/merchant.js';
 import { type DeliveryOutcome, HELD_BACK } from '../payments/machine/notification.js';
-import { FIRST_LOOK_MS, type SentIf } from '../payments/machine/sending.js';
+import { COLLECTION_LOOK_MS, FIRST_LOOK_MS, type SentIf } from '../payments/machine/sending.js';
 import {
   type DirectOrder,
   type LinkOrder,
   type PaymentOrder,
   type PaymentTerms,
   type PayoutOrder,
+  refundOf,
   serviceOf,
 } from '../payments/words/order.js';
 import type { ExpiryAnswer, InitiationOutcome, ListAnswer, NoAnswer, StatusAnswer } from '../payments/words/outcome.js';
@@ -73,7 +74,10 @@ export function activityCalls(terms: PaymentTerms) {
     when: SentIf,
     summary: string,
     send: (activities: MoneyActivities) => Promise<InitiationOutcome>,
-  ) => initiation(sendMoney(startToCloseTimeout + firstLook(when, terms), summary, send), () => mayHaveBeenSent(order));
+  ) => {
+    const looks = firstLook(when, terms) + (refundOf(order) === undefined ? 0 : COLLECTION_LOOK_MS);
+    return initiation(sendMoney(startToCloseTimeout + looks, summary, send), () => mayHaveBeenSent(order));
+  };
 
   /** Only links expire. Otherwise it throws: the task fails and is retried. */
   const expiring = ({ kind }: PaymentOrder): LocalActivities => {

@@ -95,6 +95,8 @@ class Interpreter {
   private payment: PaymentState;
   /** Kept beside the state: no decision depends on it. */
   private timeline: Timeline;
+  /** The first worker may have taken the order long after it was made. */
+  private readonly orderedAt: number;
   private readonly provider: ActivityCalls;
   private readonly inbox: PaymentEvent[] = [];
   private readonly replies = new Map<number, Reply>();
@@ -114,6 +116,7 @@ class Interpreter {
     const startedAt = input.requested === undefined ? Date.now() : workflowInfo().startTime.getTime();
     const { state, timeline = EMPTY_TIMELINE } = startState(input, startedAt);
     this.payment = state;
+    this.orderedAt = isFirstRun() ? workflowInfo().startTime.getTime() : state.createdAt;
     this.timeline = timeline;
     this.provider = activityCalls(input.terms);
     this.looks = new ProviderLooks(this.provider);
@@ -176,7 +179,11 @@ class Interpreter {
     this.hasCommand = todo.kind !== 'send';
     switch (todo.kind) {
       case 'send': {
-        const outcome = await this.send(this.provider, sentIf(this.payment), heldSince(this.payment));
+        const outcome = await this.send(
+          this.provider,
+          sentIf(this.payment, Date.now(), this.orderedAt),
+          heldSince(this.payment),
+        );
         if (outcome.kind === 'ambiguous') countAmbiguous(this.payment);
         return { kind: 'sent', outcome };
       }
@@ -318,7 +325,13 @@ class Interpreter {
     );
     onUpdate(lookUpdate, nothing, () => shielded(() => this.looks.look()));
     this.handleRequest(expireUpdate, request, ({ by }) => ({ kind: 'expire', by }));
-    this.handleRequest(approveUpdate, approve, ({ by, keys, digest }) => ({ kind: 'approve', by, keys, digest }));
+    this.handleRequest(approveUpdate, approve, ({ by, keys, digest, at }) => ({
+      kind: 'approve',
+      by,
+      keys,
+      digest,
+      at,
+    }));
     this.handleRequest(rejectPayoutUpdate, payoutRejection, ({ by, why }) => ({ kind: 'rejectPayout', by, why }));
     this.handleRequest(refreshUpdate, request, ({ by }) => ({ kind: 'refresh', by }));
     this.handleRequest(recheckUpdate, recheckRequest, ({ by }) => ({ kind: 'recheck', by }));

@@ -106,7 +106,9 @@ export const resolution = reader(schemas.resolution);
 export const rejection = reader(schemas.rejection);
 
 const person = identifier<string>(100);
-export const approve: Reader<Approve> = reader(object({ by: person, keys: optional(list(text())), digest: text() }));
+export const approve: Reader<Approve> = reader(
+  object({ by: person, keys: optional(list(text())), digest: text(), at: optional(number()) }),
+);
 export const payoutRejection: Reader<PayoutRejection> = reader(object({ by: person, why: text() }));
 
 const countedPayout: z.ZodMiniType<CountedPayout> = object({ id: paymentId, amount: count });

@@ -8,6 +8,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { type Activities, createActivities } from '../../src/activities/activities.js';
 import { createProviderClient } from '../../src/provider/client.js';
+import { noCollections } from '../support/no-collections.js';
 import { noMerchant } from '../support/no-merchant.js';
 import { directOrder, HOUR, linkOrder, payoutOrder, START, transId } from '../support/orders.js';
 
@@ -46,9 +47,19 @@ beforeAll(async () => {
     createProviderClient({ service, url, apiUser: `${service}-user`, apiKey: 'key', timeoutMs: 15_000 });
   const clients = { collection: client('collection'), payout: client('payout') };
   providers = clients;
-  activities = createActivities({ providers, merchant: noMerchant });
-  restored = createActivities({ providers, merchant: noMerchant, restoredAt: Date.now() + HOUR });
-  restoredBefore = createActivities({ providers, merchant: noMerchant, restoredAt: Date.now() - HOUR });
+  activities = createActivities({ providers, merchant: noMerchant, collections: noCollections });
+  restored = createActivities({
+    providers,
+    merchant: noMerchant,
+    collections: noCollections,
+    restoredAt: Date.now() + HOUR,
+  });
+  restoredBefore = createActivities({
+    providers,
+    merchant: noMerchant,
+    collections: noCollections,
+    restoredAt: Date.now() - HOUR,
+  });
   stop = () => {
     for (const { close } of Object.values(clients)) close();
     provider.closeAllConnections();
@@ -181,12 +192,29 @@ describe('an activity that begins a payment', () => {
     ['after it is sent', 1, 'accepted'],
   ])('of a restore that is over, a payout held since %s', async (_, since, kind) => {
     const latestRestore = Date.now() - HOUR;
-    const later = createActivities({ providers, merchant: noMerchant, latestRestore });
+    const later = createActivities({ providers, merchant: noMerchant, collections: noCollections, latestRestore });
     list = { status: 200, body: [] };
     const sent = await run(() => later.payOut(payoutOrder, 'absent', latestRestore + since));
     expect(sent.kind).toBe(kind);
     expect(asked.filter(({ line }) => line.startsWith('POST'))).toHaveLength(kind === 'accepted' ? 1 : 0);
     expect(await run(() => later.payOut(payoutOrder, 'absent'))).toMatchObject({ kind: 'accepted' });
+  });
+
+  it('whose time is over is never sent, and was never sent if the list shows nothing', async () => {
+    list = { status: 200, body: [] };
+    for (const send of [
+      () => activities.payOut(payoutOrder, 'late'),
+      () => activities.directPay(directOrder, 'late'),
+    ]) {
+      expect(await run(send)).toMatchObject({ kind: 'withheld', failureCode: 'not_sent' });
+    }
+    list = { status: 200, body: [{ transId: 'T9', status: 'PENDING', externalId: payoutOrder.id }] };
+    expect(await run(() => activities.payOut(payoutOrder, 'late'))).toMatchObject({ kind: 'ambiguous' });
+    list = { status: 500, body: {} };
+    expect(await run(() => activities.payOut(payoutOrder, 'late'))).toMatchObject({ kind: 'unchecked' });
+    const startedAs = async () => 'another run';
+    expect(await run(() => activities.payOut(payoutOrder, 'late'), { startedAs })).toMatchObject({ isReset: true });
+    expect(asked.filter(({ line }) => line.startsWith('POST'))).toEqual([]);
   });
 
   it('a link of such a payment may have been given before, and is left alone', async () => {

@@ -183,6 +183,22 @@ describe('sanaga payout', () => {
     expect(code).toBe(expected);
   });
 
+  it.each([
+    ['has failed', failed, 1, 'The payment is FAILED (The payment was declined): no money moves by it any more.'],
+    ['has expired', { ...failed, status: 'EXPIRED', reason: undefined } as const, 1, 'The payment is EXPIRED: '],
+    ['is under review', inReview, 3, 'under review (not found in time): its money may have moved. Wait'],
+    ['has succeeded', paid, 0, ''],
+    ['is under way', payment, 0, ''],
+  ])('tells by its exit code that the payment of an earlier command %s', async (_, earlier, expected, words) => {
+    const server = await serve(() => [200, earlier]);
+    const args = ['payout', '43000', '--phone', '677000000', '--idempotency-key', 'wage-7'];
+    const { code, stderr } = await sanaga(server, ...args);
+    expect(stderr).toContain(words);
+    expect(code).toBe(expected);
+    const json = await sanaga(server, ...args, '--json');
+    expect([json.code, json.stderr]).toEqual([expected, '']);
+  });
+
   it('asks for an approval and a date, and says how the payout is approved', async () => {
     const server = await serve(() => [201, held]);
     const at = '2026-12-24T08:00:00+01:00';

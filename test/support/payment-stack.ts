@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
+import { Client } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
+import { pino } from 'pino';
 import { type Clock, scaledClock } from '../../sandbox/clock.js';
 import { createSandbox } from '../../sandbox/sandbox.js';
 import { createActivities } from '../../src/activities/activities.js';
@@ -10,8 +12,9 @@ import {
   type TryOutcome,
   webhookBody,
 } from '../../src/activities/merchant.js';
+import { refundedCollections } from '../../src/engine/refunded-collections.js';
 import { createProviderClient } from '../../src/provider/client.js';
-import type { Encryption } from '../../src/temporal/encryption.js';
+import { dataConverterOf, type Encryption } from '../../src/temporal/encryption.js';
 import { createPaymentWorker } from '../../src/worker/payment-worker.js';
 import { startDevServer } from '../../stack/temporal/start-dev-server.js';
 import {
@@ -107,12 +110,14 @@ async function startStack({
 
   const connection = await NativeConnection.connect({ address: server.address });
   async function startWorker(workerEncryption = encryption, by = connection) {
+    const client = new Client({ connection: by, dataConverter: dataConverterOf(workerEncryption) });
+    const collections = refundedCollections({ client, taskQueue: 'payments', logger: pino({ level: 'silent' }) });
     const worker = await createPaymentWorker({
       connection: by,
       namespace: 'default',
       taskQueue: 'payments',
       encryption: workerEncryption,
-      activities: createActivities({ providers, merchant }),
+      activities: createActivities({ providers, merchant, collections }),
       workflowBundle: workflowBundle(),
       limits: {
         maxCachedWorkflows: 100,

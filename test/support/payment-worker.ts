@@ -1,6 +1,7 @@
 import { createActivities } from '../../src/activities/activities.js';
 import { createPaymentWorker, type PaymentWorker, type PaymentWorkerOptions } from '../../src/worker/payment-worker.js';
 import { CLOSED_URL, clientOf } from './local-servers.js';
+import { noCollections } from './no-collections.js';
 import { noMerchant } from './no-merchant.js';
 import { testEncryption } from './test-encryption.js';
 
@@ -15,6 +16,7 @@ export function createLonelyWorker(given: Given): Promise<PaymentWorker> {
     activities: createActivities({
       providers: { collection: clientOf(CLOSED_URL), payout: clientOf(CLOSED_URL) },
       merchant: noMerchant,
+      collections: noCollections,
     }),
     limits: {
       maxCachedWorkflows: 10,

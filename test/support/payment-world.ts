@@ -21,6 +21,7 @@ import {
 } from '../../src/activities/merchant.js';
 import { createApp } from '../../src/api/app.js';
 import { temporalCalls } from '../../src/api/request-traces.js';
+import { refundedCollections } from '../../src/engine/refunded-collections.js';
 import type { PaymentTerms } from '../../src/payments/words/order.js';
 import type { Payment } from '../../src/payments/words/payment.js';
 import type { ProviderCall } from '../../src/provider/calls.js';
@@ -264,8 +265,10 @@ export class PaymentWorld {
       this.options.tracing,
     );
     const { merchant, restoredAt } = this;
+    const { client } = this;
+    const collections = refundedCollections({ client, taskQueue: 'payments', logger: pino({ level: 'silent' }) });
     const known = await latestRestore(this.client, 'payments', restoredAt);
-    const activities = createActivities({ providers, merchant, restoredAt, latestRestore: known });
+    const activities = createActivities({ providers, merchant, collections, restoredAt, latestRestore: known });
     // The SDK takes two workers of one queue on one connection for a mistake.
     const connection =
       version === undefined ? this.env.nativeConnection : await NativeConnection.connect({ address: this.env.address });

@@ -65,6 +65,8 @@ export interface Approve {
   /** Identifiers of this person's keys. */
   readonly keys?: readonly string[] | undefined;
   readonly digest: string;
+  /** When the person approved, in ms since the epoch: a worker may take it up later. */
+  readonly at?: number | undefined;
 }
 
 /** Anything that merchants and operators ask of a payment. */

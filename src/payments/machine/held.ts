@@ -62,10 +62,10 @@ function objectionToApprover({ orderedBy, orderedByKeys }: PayoutOrder, { by, ke
 }
 
 /** Records an approval. A second one changes nothing. */
-export function onApprove(payment: PaymentState, { by }: Approve, now: number): PaymentState {
+export function onApprove(payment: PaymentState, { by, at }: Approve, now: number): PaymentState {
   const { phase } = payment;
   if (phase.kind !== 'held' || !phase.for.includes('approval')) return payment;
-  const approved = { ...payment, release: { approvals: [{ by, at: now }] } };
+  const approved = { ...payment, release: { approvals: [{ by, at: Math.min(at ?? now, now) }] } };
   const waitsFor = phase.for.filter((one) => one !== 'approval');
   return isNonEmpty(waitsFor) ? inPhase(approved, { ...phase, for: waitsFor }) : release(approved, now);
 }

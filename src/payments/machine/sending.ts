@@ -1,4 +1,5 @@
 import { overrules, type Rejected, type Rejection } from '../words/decision.js';
+import { sendAtOf } from '../words/order.js';
 import type { InitiationOutcome } from '../words/outcome.js';
 import { namedIn, type PaymentState } from '../words/payment-state.js';
 import type { Sending, TransactionMention, Waiting } from '../words/phase.js';
@@ -14,6 +15,9 @@ import { callOff, countSend, NOT_KNOWN, onUnsent, searchUnderReview, withoutDeci
 /** Time limit for the provider's list, in ms. After it, a payment's first request is sent without the list. */
 export const FIRST_LOOK_MS = 3_000;
 
+/** Time limit for the look at a refund's collection, in ms. After it, the refund isn't sent. */
+export const COLLECTION_LOOK_MS = 10_000;
+
 /**
  * Decides when a request for money is sent, by the provider's list right before: never, if that shows the payment.
  *
@@ -21,12 +25,15 @@ export const FIRST_LOOK_MS = 3_000;
  *   transaction of it, which an earlier workflow may have made.
  * - `refused`: only if it shows nothing, or the provider refuses to list the payment. An operator insists on a resend.
  * - `absent`: only if it shows nothing.
+ * - `late`: never. Its time is over, and the list tells whether it was sent before.
  */
-export type SentIf = 'unread' | 'refused' | 'absent';
+export type SentIf = 'unread' | 'refused' | 'absent' | 'late';
 
-export function sentIf(payment: PaymentState): SentIf {
+/** @param orderedAt when the payment was ordered, in ms since the epoch: a worker may have begun with it long after */
+export function sentIf(payment: PaymentState, now: number, orderedAt = payment.createdAt): SentIf {
   const { phase, resolved, release } = payment;
   if (phase.kind !== 'sending') return 'absent';
+  if (isTooLate(payment, phase, now, orderedAt)) return 'late';
   if (isFirstTry(phase)) return release === undefined && namedIn(payment).length === 0 ? 'unread' : 'absent';
   const isInsisted = phase.cause === 'operator' && resolved !== undefined && overrules(resolved.force, 'no_answer');
   return isInsisted ? 'refused' : 'absent';
@@ -39,6 +46,21 @@ export function sentIf(payment: PaymentState): SentIf {
 export function heldSince({ phase, release, createdAt }: PaymentState): number | undefined {
   const isDecided = phase.kind === 'sending' && phase.cause === 'operator';
   return release === undefined || isDecided ? undefined : createdAt;
+}
+
+/**
+ * Reports whether an order can't be sent any more. `SEND_BY` counts from the order, or from the later of a held
+ * payout's date and approval, and not from when a worker got to it.
+ */
+function isTooLate(
+  { order, terms, release }: PaymentState,
+  { cause, ambiguity }: Sending,
+  now: number,
+  orderedAt: number,
+): boolean {
+  if (cause !== 'order' || ambiguity !== undefined) return false;
+  const approvedAt = release?.approvals.map(({ at }) => at) ?? [];
+  return now >= Math.max(orderedAt, sendAtOf(order) ?? orderedAt, ...approvedAt) + terms.sendByMs;
 }
 
 function isFirstTry({ cause, unsent }: Sending): boolean {
@@ -67,6 +89,8 @@ export function onSent(payment: PaymentState, phase: Sending, outcome: Initiatio
       return onUnsent(payment, phase, 'connection', outcome.reason, now);
     case 'unchecked':
       return onUnsent(payment, phase, 'unchecked', outcome.reason, now, outcome.retryAfterMs);
+    case 'withheld':
+      return onWithheld(payment, phase, outcome, now);
   }
 }
 
@@ -87,6 +111,24 @@ function onRejected(payment: PaymentState, { ambiguity, unsent }: Sending, messa
   }
   const reason = `${ambiguity.reason}; sent once more, and rejected: ${message}`;
   return searchUnderReview(payment, { ...ambiguity, reason }, whyAmbiguous(reason), now);
+}
+
+/**
+ * Handles that nothing was sent, and nothing will be. An earlier request may have been taken all the same: that one
+ * goes back to a person.
+ */
+function onWithheld(
+  payment: PaymentState,
+  { cause, ambiguity, unsent }: Sending,
+  { failureCode, reason }: Extract<InitiationOutcome, { readonly kind: 'withheld' }>,
+  now: number,
+): PaymentState {
+  if (ambiguity !== undefined) {
+    const why = `${whyAmbiguous(ambiguity.reason)}, and it was not sent once more: ${reason}`;
+    return searchUnderReview(withoutDecision(payment, cause), ambiguity, why, now);
+  }
+  const outcome = { status: 'FAILED', failureCode, reason } as const;
+  return unsent === undefined ? endUnlessNamed(payment, outcome, now) : endIfAbsent(payment, outcome, reason, now);
 }
 
 /**

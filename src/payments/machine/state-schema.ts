@@ -143,6 +143,7 @@ const outcome = typed<InitiationOutcome>()(
     object({ kind: z.literal('throttled'), reason: text(), retryAfterMs: optional(number()) }),
     object({ kind: z.literal('notSent'), reason: text() }),
     object({ kind: z.literal('unchecked'), reason: text(), retryAfterMs: optional(number()) }),
+    object({ kind: z.literal('withheld'), failureCode: oneOf('not_sent', 'not_refundable'), reason: text() }),
     object({ kind: z.literal('ambiguous'), reason: text(), isReset: yes, shown: optional(list(transaction)) }),
   ]),
 );

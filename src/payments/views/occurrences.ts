@@ -129,6 +129,9 @@ function sendOutcome(outcome: InitiationOutcome): Occurrence | undefined {
       return { type: 'send_failed', cause: 'connection' };
     case 'unchecked':
       return { type: 'send_failed', cause: 'unchecked' };
+    case 'withheld':
+      // What follows tells it: the end of the payment, or its review.
+      return undefined;
   }
 }
 
@@ -307,7 +310,13 @@ function sourceOf(event: PaymentEvent, after: PaymentState): ChangeSource {
   }
 }
 
-const GIVEN_UP: readonly (FailureCode | undefined)[] = ['not_sent', 'link_not_created', 'withdrawn', 'not_approved'];
+const GIVEN_UP: readonly (FailureCode | undefined)[] = [
+  'not_sent',
+  'link_not_created',
+  'withdrawn',
+  'not_approved',
+  'not_refundable',
+];
 
 /** Shortens a text by code points, so that no character is cut in half. */
 function shorten(text: string): string {

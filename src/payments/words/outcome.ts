@@ -1,3 +1,4 @@
+import type { FailureCode } from './payment.js';
 import type { TransId } from './payment-id.js';
 import type { SearchedTransaction, Transaction } from './transaction.js';
 
@@ -15,6 +16,8 @@ import type { SearchedTransaction, Transaction } from './transaction.js';
  * - `unchecked`: this attempt sent nothing, because Temporal didn't say in time whether the workflow was reset, or the
  *   provider's list what was sent before. Safe to attempt again, and checked again then; until both are answered it may
  *   have been sent before.
+ * - `withheld`: nothing was sent, and nothing will be: its time is over, or the collection that it refunds doesn't
+ *   stand. The provider's list showed nothing of it.
  * - `ambiguous`: time-out, reset, 5xx, 429 without the provider's error body, a body that can't be read: money may or
  *   may not move. Never send again without looking.
  */
@@ -25,6 +28,11 @@ export type InitiationOutcome =
   | { readonly kind: 'throttled'; readonly reason: string; readonly retryAfterMs?: number | undefined }
   | { readonly kind: 'notSent'; readonly reason: string }
   | { readonly kind: 'unchecked'; readonly reason: string; readonly retryAfterMs?: number | undefined }
+  | {
+      readonly kind: 'withheld';
+      readonly failureCode: Extract<FailureCode, 'not_sent' | 'not_refundable'>;
+      readonly reason: string;
+    }
   | {
       readonly kind: 'ambiguous';
       readonly reason: string;

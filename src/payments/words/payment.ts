@@ -39,6 +39,8 @@ export const FAILURE_CODES = [
   'withdrawn',
   /** A person has rejected it before it was sent, or nobody has approved it in time. */
   'not_approved',
+  /** A refund was not sent: its collection doesn't stand any more, or has less left than the refund. */
+  'not_refundable',
   /** An operator decided that no money has moved. */
   'decided_by_operator',
 ] as const;

@@ -18,6 +18,8 @@ import {
 } from '../../support/scenario.js';
 
 const ordered: PayoutOrder = { ...payoutOrder, name: 'Ngono Marie', orderedBy: 'ann' };
+/** Nothing was sent: SEND_BY was over. */
+const TOO_LATE = { kind: 'withheld', failureCode: 'not_sent', reason: 'never sent to the provider: too late' } as const;
 /** An outcome without an answer. */
 const LOST = { kind: 'ambiguous', reason: 'no answer within 15 s' } as const;
 const FRIDAY = START + 3 * DAY;
@@ -199,8 +201,47 @@ describe('a payout with a date', () => {
 describe('a payout that is released', () => {
   it('is sent only if the list shows nothing, since Temporal may have lost that it was sent', () => {
     const payment = toApprove().approve('bob');
-    expect(sentIf(payment.payment)).toBe('absent');
-    expect(sentIf(opened(ordered).payment)).toBe('unread');
+    expect(sentIf(payment.payment, START)).toBe('absent');
+    expect(sentIf(opened(ordered).payment, START)).toBe('unread');
+  });
+
+  it('is not sent any more when a worker gets to it SEND_BY after its date, or later', () => {
+    const payment = dated();
+    const { sendByMs } = payment.payment.terms;
+    expect(sentIf(payment.at(FRIDAY + sendByMs - 1).payment, payment.now)).toBe('absent');
+    const late = dated().at(FRIDAY + sendByMs);
+    expect(late.todo.kind).toBe('send');
+    expect(sentIf(late.payment, late.now)).toBe('late');
+    late.sent(TOO_LATE);
+    expect(toPayment(late.payment)).toMatchObject({
+      status: 'FAILED',
+      final: true,
+      failureCode: 'not_sent',
+      reason: TOO_LATE.reason,
+    });
+    expect(late.notified).toEqual(['payment.held', 'payment.failed']);
+    expect(late.timeline.entries.at(-1)).toMatchObject({ source: 'system', failureCode: 'not_sent' });
+  });
+
+  it('has the whole of SEND_BY after its approval, where that comes after its date', () => {
+    const payment = dated({ approval: true })
+      .at(FRIDAY + DAY)
+      .approve('bob');
+    const { sendByMs } = payment.payment.terms;
+    expect(sentIf(payment.payment, FRIDAY + DAY + sendByMs - 1)).toBe('absent');
+    expect(sentIf(payment.payment, FRIDAY + DAY + sendByMs)).toBe('late');
+  });
+
+  it('counts from when a person approved, and not from when a worker took that up', () => {
+    const payment = toApprove();
+    const approvedAt = START + HOUR;
+    const approve = { kind: 'approve', request: 1, by: 'bob', digest: held(payment)?.digest ?? '' } as const;
+    payment.later(3 * DAY).take({ ...approve, at: approvedAt });
+    expect(payment.payment.release).toMatchObject({ approvals: [{ by: 'bob', at: approvedAt }], at: payment.now });
+    expect(sentIf(payment.payment, payment.now)).toBe('late');
+    const ahead = toApprove();
+    ahead.take({ ...approve, at: START + 30 * DAY });
+    expect(ahead.payment.release?.approvals).toEqual([{ by: 'bob', at: START }]);
   });
 
   it('is tried until SEND_BY from its release on', () => {

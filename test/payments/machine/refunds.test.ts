@@ -3,12 +3,14 @@ import fc from 'fast-check';
 import {
   type CountedRefund,
   collectedBy,
+  contradictionOf,
   RESERVED_FOR_MS,
   type RefundReading,
   refundableOf,
   reserveRefund,
   START_WITHIN_MS,
   sentBy,
+  standingOf,
   sumOf,
 } from '../../../src/payments/machine/refunds.js';
 import {
@@ -34,6 +36,9 @@ import {
   SILENT,
   taken,
 } from '../../support/scenario.js';
+
+/** A direct collection of this many XAF that was paid. */
+const collection = (amount: number) => paid({ ...directOrder, amount });
 
 const refund = (number: number) => paymentId(`pay_${number}`);
 const known = (number: number, amount: number, asOf = START) =>
@@ -327,5 +332,45 @@ describe('what can still be refunded', () => {
     expect(refundableOf(5_000, 4_901)).toBe(0);
     expect(refundableOf(5_000, 6_000)).toBe(0);
     expect(refundableOf(undefined, 0)).toBe(0);
+  });
+});
+
+describe('the collection of a refund that is about to be sent', () => {
+  const T1 = { transId: transId('T1'), amount: 1_000 };
+  const found = (status: 'SUCCESSFUL' | 'FAILED' | 'EXPIRED' | 'PENDING' | 'CREATED', amount?: number) => ({
+    status,
+    amount,
+  });
+
+  it('stands while it is SUCCESSFUL, and has that much left beside the other refunds', () => {
+    const { payment } = collection(1_000);
+    expect(standingOf(payment, 600, 400)).toEqual({ kind: 'stands', paid: [T1], toSpare: 0 });
+    expect(standingOf(payment, 600, 401)).toMatchObject({ kind: 'gone', why: expect.stringContaining('401 XAF') });
+  });
+
+  it('is gone when it has ended otherwise, and doubtful under review or before its end', () => {
+    const failed = taken({ ...directOrder, amount: 1_000 }).found('FAILED');
+    expect(standingOf(failed.payment, 100, 0)).toEqual({ kind: 'gone', why: 'the collection col_2 is FAILED' });
+    expect(standingOf(taken(directOrder).payment, 100, 0)).toMatchObject({ kind: 'doubtful' });
+    expect(standingOf(absent(directOrder).payment, 100, 0)).toEqual({
+      kind: 'doubtful',
+      why: 'the collection col_2 is REVIEW',
+    });
+    expect(standingOf(paid(payoutOrder).payment, 100, 0)).toMatchObject({ kind: 'gone' });
+  });
+
+  it.each([
+    ['stands', found('SUCCESSFUL', 1_000), 0],
+    ['stands', found('SUCCESSFUL'), 0],
+    ['stands', found('SUCCESSFUL', 1_001), 0],
+    ['gone', found('SUCCESSFUL', 999), 0],
+    ['doubtful', found('SUCCESSFUL', 600), 400],
+    ['gone', found('SUCCESSFUL', 600), 399],
+    ['gone', found('FAILED', 1_000), 5_000],
+    ['gone', found('EXPIRED'), 0],
+    ['doubtful', found('PENDING'), 0],
+    ['doubtful', found('CREATED'), 0],
+  ] as const)('is %s when the provider shows %j, with %i XAF to spare', (kind, transaction, toSpare) => {
+    expect(contradictionOf(T1, transaction, toSpare)?.kind ?? 'stands').toBe(kind);
   });
 });

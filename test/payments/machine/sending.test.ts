@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { step } from '../../../src/payments/machine/machine.js';
 import { sentIf } from '../../../src/payments/machine/sending.js';
 import { NOT_SENT_PATIENCE_MS, sendAgainDelay } from '../../../src/payments/machine/waiting.js';
-import { openPayment, rejectionOf } from '../../../src/payments/words/payment-state.js';
+import { failureCodeOf, openPayment, rejectionOf } from '../../../src/payments/words/payment-state.js';
 import {
   DAY,
   directOrder,
@@ -248,15 +248,15 @@ describe('a payment that waits, and of which a notification says that it has a t
       expect(payment.now).toBe(START + MINUTE);
       if (outcome === THROTTLED_SEND) payment.listed();
       expect(payment.todo).toEqual({ kind: 'send', cause: 'order' });
-      expect(sentIf(payment.payment)).toBe('absent');
+      expect(sentIf(payment.payment, START)).toBe('absent');
       expect(payment.notified).toEqual([]);
     },
   );
 
   it('is not sent without the list, even at first, when a hint has named a transaction', () => {
     const payment = opened(payoutOrder);
-    expect(sentIf(payment.payment)).toBe('unread');
-    expect(sentIf(payment.hint('T1').payment)).toBe('absent');
+    expect(sentIf(payment.payment, START)).toBe('unread');
+    expect(sentIf(payment.hint('T1').payment, START)).toBe('absent');
   });
 
   it.each(tell)('is followed when the list shows it (%s)', (_, told) => {
@@ -574,19 +574,83 @@ describe('a request that could not be checked', () => {
 describe('what the list has to say right before money is sent', () => {
   it('is nothing at the first try, and that it has no transaction at each further one', () => {
     const payment = opened(payoutOrder);
-    expect(sentIf(payment.payment)).toBe('unread');
+    expect(sentIf(payment.payment, START)).toBe('unread');
     for (const outcome of [NOT_SENT, UNCHECKED, UNAUTHORIZED]) {
       payment.sent(outcome).asks('send');
-      expect(sentIf(payment.payment)).toBe('absent');
+      expect(sentIf(payment.payment, START)).toBe('absent');
     }
   });
 
   it('may be that the provider refuses to list the payment, when an operator insists on a resend', () => {
     const refused = { kind: 'refused', message: 'no such user', statusCode: 404 } as const;
     const resent = (force: boolean) => absent(payoutOrder).after(HOUR).resend({ force }).listing(refused);
-    expect(sentIf(resent(true).payment)).toBe('refused');
+    expect(sentIf(resent(true).payment, START)).toBe('refused');
     expect(resent(false).payment.phase.kind).toBe('review');
-    expect(sentIf(absent(payoutOrder).resend().listed().payment)).toBe('absent');
+    expect(sentIf(absent(payoutOrder).resend().listed().payment, START)).toBe('absent');
+  });
+});
+
+const WITHHELD = { kind: 'withheld', failureCode: 'not_refundable', reason: 'nothing was sent: gone' } as const;
+
+describe('a payment that no worker has taken for SEND_BY', () => {
+  const { sendByMs } = opened(payoutOrder).payment.terms;
+
+  it.each([payoutOrder, directOrder])('is not sent any more, however late its workflow begins', (order) => {
+    const payment = opened(order).payment;
+    expect(sentIf(payment, START + sendByMs - 1)).toBe('unread');
+    expect(sentIf(payment, START + sendByMs)).toBe('late');
+    expect(sentIf(payment, START, START - sendByMs)).toBe('late');
+  });
+
+  it('is not sent again either, after a pause', () => {
+    const payment = opened(payoutOrder).sent(NOT_SENT);
+    payment.at(START + sendByMs).asks('send');
+    expect(sentIf(payment.payment, payment.now)).toBe('late');
+    payment.sent(WITHHELD).listed();
+    expect([payment.status, failureCodeOf(payment.payment)]).toEqual(['FAILED', 'not_refundable']);
+  });
+
+  it('is another matter once an operator has it sent again', () => {
+    const payment = absent(payoutOrder)
+      .after(2 * DAY)
+      .resend()
+      .listed();
+    payment.asks('send');
+    expect(sentIf(payment.payment, payment.now)).toBe('absent');
+  });
+});
+
+describe('a request that is withheld', () => {
+  it('ends the payment unsent', () => {
+    const payment = opened(payoutOrder).sent(WITHHELD);
+    expect(payment.phase('ended')).toMatchObject({ status: 'FAILED', reason: WITHHELD.reason });
+    expect(payment.payment.sends.count).toBe(0);
+    expect(payment.notified).toEqual(['payment.failed']);
+  });
+
+  it('ends it only once the list shows nothing, when it was tried before', () => {
+    const payment = opened(payoutOrder).sent(THROTTLED_SEND).listed();
+    payment.sent(WITHHELD);
+    expect(payment.status).toBe('CREATED');
+    payment.listed(transactionOf(payoutOrder));
+    expect(payment.phase('following').transId).toBe('T1');
+    expect(opened(payoutOrder).sent(THROTTLED_SEND).listed().sent(WITHHELD).listed().status).toBe('FAILED');
+  });
+
+  it('ends nothing while a notification names a transaction', () => {
+    const payment = opened(payoutOrder);
+    payment.take({ kind: 'hint', transId: transId('T9'), status: 'SUCCESSFUL' });
+    payment.sent(WITHHELD);
+    expect(payment.phase('searching').ambiguity.reason).toContain('names T9');
+  });
+
+  it('goes back to a person when it was to be sent once more', () => {
+    const payment = absent(payoutOrder).resend().listed().sent(WITHHELD);
+    expect(payment.phase('review')).toMatchObject({ held: false });
+    expect(payment.phase('review').why).toContain(`it was not sent once more: ${WITHHELD.reason}`);
+    expect(payment.payment.resolved).toBeUndefined();
+    payment.listed(transactionOf(payoutOrder));
+    expect(payment.phase('following').transId).toBe('T1');
   });
 });
 
@@ -647,7 +711,7 @@ describe('sending once more', () => {
         cause === 'operator'
           ? resent()
           : searching(ambiguous(payoutOrder, { ambiguousPolicy: 'resend' }), (one) => one.listed());
-      expect(sentIf(payment.payment)).toBe('absent');
+      expect(sentIf(payment.payment, START)).toBe('absent');
       while (payment.payment.phase.kind !== 'review') {
         if (payment.todo.kind === 'send') payment.sent(UNCHECKED);
         else payment.listing(SILENT);
