@@ -467,7 +467,7 @@ describe('what can be refunded', () => {
     expect(last.status).toBe(201);
     const refused = await refund(collection, { amount: 100 });
     expect([refused.status, refused.body.code]).toEqual([409, 'not_refundable']);
-    expect(refused.body.detail).toContain('Pay the rest, at most 800 XAF, out by POST /v1/payouts.');
+    expect(refused.body.detail).toContain('Look at them first: the rest, at most 800 XAF, can be paid out once');
     expect((await refund(collection, { amount: 100 }, { key })).body.id).toBe(last.body.id);
     expect(await sentFor(collection)).toBe(100);
   });

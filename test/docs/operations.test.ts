@@ -109,7 +109,7 @@ describe('the operators’ pages', () => {
       if (/\bkubectl -n payments exec \S+ -- node/.test(line)) continue;
       const service = compose[servicesOf(line)[0] ?? ''];
       expect([line, service?.build]).toEqual([line, '.']);
-      const missing = settingNames(z.literal('records').parse(part)).filter(
+      const missing = settingNames(z.enum(['records', 'replay']).parse(part)).filter(
         (name) => !(name in (service?.environment ?? {})),
       );
       expect([line, missing]).toEqual([line, []]);
