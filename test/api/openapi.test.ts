@@ -65,6 +65,9 @@ describe('what generators of clients stumble over is not there', () => {
   it('a default in a body', () => {
     expect(bodies.length).toBeGreaterThan(100);
     expect(bodies.filter(({ part }) => 'default' in part).map(({ path }) => path)).toEqual([]);
+    const query = operations.flatMap(({ parameters }) => parameters as { name: string; schema?: object }[]);
+    const defaults = query.flatMap(({ name, schema }) => (schema && 'default' in schema ? [name] : []));
+    expect(new Set(defaults)).toEqual(new Set(['limit', 'wait', 'separator']));
   });
 
   it('a parameter of several types', () => {

@@ -46,7 +46,7 @@ export function describeOperation(route: Route, schemas: SchemaComponents): Json
         required: route.scopes !== undefined,
         content: {
           'application/json': {
-            schema: schemas.use(body, 'input'),
+            schema: schemas.use(body, 'body'),
             ...('examples' in route && { examples: route.examples }),
           },
         },
@@ -68,9 +68,9 @@ function describeParameters(route: Route, schemas: SchemaComponents): JsonObject
     ...PATH_PARAMETERS[name],
   }));
   if (route.scopes === undefined) return inPath;
-  const inQuery = route.query ? queryParameters(schemas.use(route.query, 'input')) : [];
+  const inQuery = route.query ? queryParameters(schemas.use(route.query, 'parameters')) : [];
   const { idempotencyKey: key } = route;
-  const keys = key ? [parameter('Idempotency-Key', 'header', schemas.use(key.schema, 'input'), key.required)] : [];
+  const keys = key ? [parameter('Idempotency-Key', 'header', schemas.use(key.schema, 'parameters'), key.required)] : [];
   return [...inPath, ...inQuery, ...keys, { $ref: '#/components/parameters/X-Request-Id' }];
 }
 
@@ -98,7 +98,7 @@ function describeResponses(route: Route, schemas: SchemaComponents): JsonObject 
     const content =
       'schema' in response
         ? {
-            'application/json': { schema: schemas.use(response.schema, 'output'), examples: examples(false) },
+            'application/json': { schema: schemas.use(response.schema, 'response'), examples: examples(false) },
             ...(response.alternative && {
               [response.alternative]: { schema: { type: 'string' }, examples: examples(true) },
             }),

@@ -59,7 +59,7 @@ export function describeProblems(route: Route, schemas: SchemaComponents): JsonO
         'application/problem+json': {
           // As it is: with the codes of each response in its schema, generators make a type for every response. The
           // codes are in the description, and name the examples.
-          schema: schemas.use(problemSchema, 'output'),
+          schema: schemas.use(problemSchema, 'response'),
           examples: Object.fromEntries(here.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
         },
       },

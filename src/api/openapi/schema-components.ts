@@ -5,6 +5,9 @@ export interface JsonObject {
   readonly [name: string]: unknown;
 }
 
+/** The part of a request or a response that a schema describes. */
+type Part = 'body' | 'parameters' | 'response';
+
 /** Converts schemas to JSON Schema, and collects those that have an id. */
 export class SchemaComponents {
   readonly all: Record<string, JsonObject> = {};
@@ -12,20 +15,20 @@ export class SchemaComponents {
   /**
    * Converts a zod schema to JSON Schema.
    *
-   * @param io the side of its transforms: `input` for requests, `output` for responses
+   * @param part of a request (its body or its parameters) or a response: the side of its transforms follows
    * @throws {Error} when another schema has its id, or that of a part of it.
    */
-  use(schema: z.ZodType, io: 'input' | 'output'): JsonObject {
+  use(schema: z.ZodType, part: Part): JsonObject {
     const {
       $schema: _,
       $defs = {},
       ...root
     } = z.toJSONSchema(schema, {
-      io,
+      io: part === 'response' ? 'output' : 'input',
       override: ({ zodSchema, jsonSchema }) => Object.assign(jsonSchema, discriminatorOf(zodSchema)),
     });
     const text = JSON.stringify({ root, $defs }).replaceAll('"#/$defs/', '"#/components/schemas/');
-    const converted = parsedSchemas.parse(JSON.parse(text, (_name, value) => tidy(value, io)));
+    const converted = parsedSchemas.parse(JSON.parse(text, (_name, value) => tidy(value, part)));
     for (const [id, component] of Object.entries(converted.$defs)) {
       const known = this.all[id];
       if (known !== undefined && JSON.stringify(known) !== JSON.stringify(component)) {
@@ -55,7 +58,7 @@ const parsedSchemas = z.object({ root: jsonObject, $defs: z.record(z.string(), j
 const DATE_FORMATS = new Set<unknown>(['date-time', 'date']);
 
 /** Removes keywords that tell callers nothing from a part of a schema. */
-function tidy(value: unknown, io: 'input' | 'output'): unknown {
+function tidy(value: unknown, part: Part): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const { parameter, ...schema } = { parameter: undefined, ...value } as Record<string, unknown>;
   // Fields of the body's other variants.
@@ -65,12 +68,12 @@ function tidy(value: unknown, io: 'input' | 'output'): unknown {
   if (parameter instanceof Object || DATE_FORMATS.has(tidied.format)) delete tidied.pattern;
   // A field that has a default is required in openapi-typescript's types, and where it is a union, openapi-generator's
   // Go doesn't compile.
-  if (io === 'input') delete tidied.default;
+  if (part === 'body') delete tidied.default;
   if (parameter instanceof Object) {
     delete tidied.enum;
     Object.assign(tidied, parameter);
   }
-  if (io === 'input') return tidied;
+  if (part !== 'response') return tidied;
   // Later versions add fields to responses.
   if (tidied.additionalProperties === false) delete tidied.additionalProperties;
   // A list that only our own code must not change is no field that callers may not send, as in a notification's body.

@@ -58,7 +58,7 @@ export function describeWebhooks(schemas: SchemaComponents): Record<string, Json
             required: true,
             content: {
               'application/json': {
-                schema: schemas.use(paymentEventSchema(type), 'output'),
+                schema: schemas.use(paymentEventSchema(type), 'response'),
                 examples: shown(exampleOfWebhook(type)),
               },
             },
