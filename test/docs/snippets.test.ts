@@ -499,6 +499,8 @@ async function checkExample(example: unknown, json: string, isCompared: boolean,
     expectInSchema('Payment', json);
   } else if (fields.object === 'balance') {
     expectInSchema('Balance', json);
+  } else if (fields.object === 'statement') {
+    expectInSchema('Statement', json);
   } else if ('code' in fields) {
     expectInSchema('Problem', json);
   } else if (typeof fields.type === 'string') {
