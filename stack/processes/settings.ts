@@ -90,8 +90,8 @@ const text = z.string().min(16);
 const TEMPORALS_SECRETS = /^TEMPORAL_(API_KEY|GRPC_META_.*|TLS_.*_DATA)$/;
 
 /**
- * Sanaga's and Temporal's settings of an environment, without secrets: of one that is in a file, the file's path; of API
- * keys, whose they are and their scopes, on which other settings depend.
+ * Sanaga's and Temporal's settings of an environment, without secrets: of one that is in a file, the file's path; of
+ * API keys, whose they are and their scopes, on which other settings depend.
  */
 export function settingsToTell(env: NodeJS.ProcessEnv): Record<string, string> {
   const told: Record<string, string> = {};
