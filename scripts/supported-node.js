@@ -9,7 +9,7 @@ const { node } = process.versions;
 if (Number.parseInt(node, 10) < NEEDED) {
   process.stderr.write(
     `Sanaga needs Node ${NEEDED} or later, and this is Node ${node} (${process.execPath}). ` +
-      "In the project's folder, npm run and npx use the one that npm ci brings.\n",
+      "In the project's folder, npm run and npx use the one that npm ci brings; with npm 10, run npm rebuild first.\n",
   );
   process.exit(1);
 }

@@ -47,7 +47,7 @@ const refusal = (version: string, node: string) => ({
   stdout: '',
   stderr:
     `Sanaga needs Node 24 or later, and this is Node ${version} (${node}). ` +
-    "In the project's folder, npm run and npx use the one that npm ci brings.\n",
+    "In the project's folder, npm run and npx use the one that npm ci brings; with npm 10, run npm rebuild first.\n",
   code: 1,
 });
 
