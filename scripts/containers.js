@@ -17,7 +17,15 @@ import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promise
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { buildFoundations, buildStandIn, fullNameOf, hasStandIn, thirdPartyImages } from './containers/images.js';
+import {
+  buildFoundations,
+  buildStandIn,
+  fullNameOf,
+  hasStandIn,
+  pull,
+  thirdPartyImages,
+  withoutDigest,
+} from './containers/images.js';
 import { installPodman, npmMounts, setUpPodman } from './containers/podman.js';
 import { run, Steps, say, succeeds } from './containers/run.js';
 
@@ -36,7 +44,7 @@ const { values: options, positionals: suites } = parseArgs({
 });
 
 /** The suites that take a minute or two. */
-const SHORT = ['payments', 'rights'];
+const SHORT = ['payments', 'rights', 'networks'];
 
 /** Something has slipped into an image that is larger. */
 const LARGEST_MB = 340;
@@ -91,6 +99,9 @@ async function withPodman() {
   const podman = await setUpPodman(folder);
   await steps.take('the images that others make', () => getImages(podman));
   await steps.take('a clone, with .env.example for its .env', copyTree);
+  for (const name of ['docker-compose.yml', 'Dockerfile']) {
+    await writeFile(join(tree, name), withoutDigest(await readFile(join(tree, name), 'utf8')));
+  }
   const mounts = await npmMounts(folder);
   await buildImages((args, log) => podman.build([...mounts, ...args], { log }), podman.run);
   if (steps.failed === 0) await writeFile(packages, await recipeOfPackages());
@@ -162,10 +173,13 @@ async function recipeOfPackages() {
 /** All from a registry, or, where the first can't be pulled, stand-ins for all that have one. */
 async function getImages(podman) {
   const images = await thirdPartyImages();
-  const pull = (image) => podman.run(['pull', '--quiet', fullNameOf(image)]);
-  const isReached = !options['stand-ins'] && (await pull(images[0]).catch(() => undefined)) !== undefined;
-  if (isReached) {
-    for (const image of images) await pull(image);
+  const isReached = () =>
+    pull(podman, images[0]).then(
+      () => true,
+      () => false,
+    );
+  if (!options['stand-ins'] && (await isReached())) {
+    for (const image of images) await pull(podman, image);
     return;
   }
   await buildFoundations(podman, folder);

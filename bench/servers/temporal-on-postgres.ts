@@ -173,6 +173,9 @@ async function lowPort(): Promise<number> {
   }
 }
 
+/** Of each of the server's four parts, with each of its two databases. */
+export const MAX_CONNECTIONS = 20;
+
 /** Returns the configuration that the server's image makes from docker-compose.yml, with everything on 127.0.0.1. */
 function serverConfig({ port, user }: Postgres, ports: Readonly<Record<string, ServicePorts>>) {
   const store = (databaseName: string) => ({
@@ -183,8 +186,8 @@ function serverConfig({ port, user }: Postgres, ports: Readonly<Record<string, S
       connectProtocol: 'tcp',
       user,
       password: '',
-      maxConns: 20,
-      maxIdleConns: 20,
+      maxConns: MAX_CONNECTIONS,
+      maxIdleConns: MAX_CONNECTIONS,
       maxConnLifetime: '1h',
     },
   });

@@ -28,6 +28,7 @@ const STAND_IN_OF = [
     of: 'Debian and the same source',
   },
   { image: /^temporalio\/ui:/, name: 'temporal-ui', gather: gatherWebUi, of: 'Debian and the same source' },
+  { image: /^haproxy:/, name: 'haproxy', of: "Debian's HAProxy" },
   { image: /^prom\/prometheus:/, name: 'prometheus', of: "Debian's Prometheus" },
 ];
 
@@ -40,8 +41,23 @@ export async function thirdPartyImages() {
   return [...new Set([...composed, ...built])].filter((name) => !name.startsWith('sanaga'));
 }
 
-/** An image's name with its registry, which podman asks for. */
-export const fullNameOf = (image) => `docker.io/${image.includes('/') ? image : `library/${image}`}`;
+/** `name:tag` of `name:tag@digest`: podman 4 takes no name that has both. */
+export const withoutDigest = (text) => text.replaceAll(/@sha256:[0-9a-f]{64}/g, '');
+
+/** An image's name and tag with its registry, which podman asks for. */
+export function fullNameOf(image) {
+  const name = withoutDigest(image);
+  return `docker.io/${name.includes('/') ? name : `library/${name}`}`;
+}
+
+/** Gets an image from the registry, by its digest if it has one, under its name and tag. */
+export async function pull(podman, image) {
+  const [, digest] = image.split('@');
+  const name = fullNameOf(image);
+  const exact = digest === undefined ? name : `${name.slice(0, name.lastIndexOf(':'))}@${digest}`;
+  await podman.run(['pull', '--quiet', exact]);
+  if (exact !== name) await podman.run(['tag', exact, name]);
+}
 
 export const hasStandIn = (image) => STAND_IN_OF.some((each) => each.image.test(image));
 
@@ -64,7 +80,7 @@ export async function buildStandIn(podman, image, folder) {
   const kept = await readFile(`${context}.recipe`, 'utf8').catch(() => undefined);
   if (kept === recipe && (await podman.exists(name))) return true;
   await cp(join(STAND_INS, standIn.name), context, { recursive: true });
-  await standIn.gather?.(context, image.split(':')[1]);
+  await standIn.gather?.(context, withoutDigest(image).split(':')[1]);
   await podman.build(['--tag', name, context]);
   await writeFile(`${context}.recipe`, recipe);
   return true;

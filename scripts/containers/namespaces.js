@@ -16,6 +16,7 @@ import { run, succeeds } from './run.js';
 const { PODMAN_SOCKET: socketPath } = process.env;
 
 await isolate();
+await separateNetworks();
 await blackHole();
 await rm(socketPath, { force: true });
 const service = spawn('podman', ['system', 'service', '--time=0', `unix://${socketPath}`], { stdio: 'ignore' });
@@ -39,6 +40,15 @@ async function isolate() {
   }
   await run('ip', ['link', 'set', 'lo', 'up']);
   await run('sysctl', ['-qw', 'net.ipv4.ip_forward=1']);
+}
+
+/** Lets no container reach one in another network by its address, as Docker does. */
+async function separateNetworks() {
+  const rule = (from, to, target) =>
+    run('iptables', ['--append', 'FORWARD', '--in-interface', from, '--out-interface', to, '--jump', target]);
+  // More than docker-compose.yml has.
+  for (let count = 0; count <= 20; count++) await rule(`podman${count}`, `podman${count}`, 'RETURN');
+  await rule('podman+', 'podman+', 'DROP');
 }
 
 /** A name server that never answers, as on a machine behind a wall that drops what it doesn't know. */

@@ -123,16 +123,18 @@ async function start(name: string): Promise<void> {
   const { securityContext, container } = podOf(name);
   const secrets = await mountOf(name);
   // In docker-compose.yml's place, whose sandbox sends its notifications there.
-  const publish = name === 'sanaga-api' ? ['--publish', '127.0.0.1:3000:3000', '--network-alias', 'api'] : [];
+  const alias = name === 'sanaga-api' ? 'api' : name;
   await docker(
-    ...['create', '--name', name, '--network', 'sanaga_default', '--network-alias', name],
+    ...['create', '--name', name, '--network', 'sanaga_provider', '--network-alias', alias],
     ...['--user', `${securityContext.runAsUser}:${securityContext.runAsGroup}`],
     ...['--read-only', '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges'],
-    ...['--tmpfs', '/tmp:size=64m', '--volume', `${secrets}:/run/secrets/sanaga:ro`, ...publish],
+    ...['--tmpfs', '/tmp:size=64m', '--volume', `${secrets}:/run/secrets/sanaga:ro`],
     ...container.env.flatMap((setting) => ['--env', `${setting.name}=${setting.value}`]),
     ...[container.image, ...container.command],
   );
-  await docker('network', 'connect', 'sanaga_data', name);
+  for (const network of ['temporal', 'records', 'api']) {
+    await docker('network', 'connect', '--alias', alias, `sanaga_${network}`, name);
+  }
   await docker('start', name);
 }
 

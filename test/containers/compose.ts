@@ -18,7 +18,17 @@ const LIMIT_MS = 400_000;
 const HEALTH_LIMIT_MS = 420_000;
 
 /** Those of docker-compose.yml that run, and don't end by themselves. */
-export const SERVICES = ['postgres', 'temporal', 'temporal-ui', 'api', 'worker', 'codec', 'desk', 'sandbox'] as const;
+export const SERVICES = [
+  'postgres',
+  'temporal',
+  'temporal-ui',
+  'api',
+  'balancer',
+  'worker',
+  'codec',
+  'desk',
+  'sandbox',
+] as const;
 /** Those that are made of images of ours. */
 export const OURS = ['api', 'worker', 'codec', 'desk', 'sandbox'] as const;
 

@@ -4,7 +4,7 @@ import { allHealthy, compose, signal, untilHealth } from './compose.js';
 afterEach(allHealthy);
 
 describe('a health check', () => {
-  it.each(['desk', 'codec', 'sandbox'])('of %s fails while it stands still', async (service) => {
+  it.each(['balancer', 'desk', 'codec', 'sandbox'])('of %s fails while it stands still', async (service) => {
     await signal(service, 'STOP');
     await untilHealth(service, 'unhealthy').finally(() => signal(service, 'CONT'));
   });

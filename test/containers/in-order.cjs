@@ -4,9 +4,11 @@ const { default: Sequencer } = require('@jest/test-sequencer');
 const ORDER = [
   'payments',
   'rights',
+  'networks',
   'pages',
   'metrics',
   'memory',
+  'scale',
   'health',
   'kills',
   'secrets',

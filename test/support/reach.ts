@@ -1,0 +1,20 @@
+/** Who may reach whom in docker-compose.yml: each service, and those whose ports it gets at. */
+export const REACHES: Readonly<Record<string, readonly string[]>> = {
+  postgres: ['api', 'records-database', 'temporal', 'temporal-schema', 'worker'],
+  'temporal-schema': ['postgres', 'temporal'],
+  'records-database': ['api', 'postgres', 'worker'],
+  temporal: ['api', 'postgres', 'temporal-schema', 'temporal-setup', 'temporal-ui', 'worker'],
+  'temporal-setup': ['api', 'temporal', 'worker'],
+  'temporal-ui': ['temporal'],
+  api: [
+    ...['balancer', 'desk', 'postgres', 'prometheus', 'records-database', 'sandbox', 'temporal', 'temporal-setup'],
+    'worker',
+  ],
+  balancer: ['api', 'desk'],
+  worker: ['api', 'postgres', 'prometheus', 'records-database', 'sandbox', 'temporal', 'temporal-setup'],
+  codec: [],
+  desk: ['api', 'balancer'],
+  sandbox: ['api', 'worker'],
+  prometheus: ['api', 'grafana', 'worker'],
+  grafana: ['prometheus'],
+};
