@@ -1,7 +1,7 @@
 # The product's image: api (the default), worker, desk and codec server differ by their command alone, and so does the
 # records' tool. The sandbox has a target of its own. glibc and not musl: Temporal's core is a native library built
 # against it.
-FROM node:24.21.0-bookworm-slim AS build
+FROM node:24.21.0-bookworm-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6 AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY scripts/node scripts/node
@@ -22,17 +22,18 @@ FROM build AS prune
 COPY scripts/sbom.js scripts/
 RUN node scripts/sbom.js > sbom.cdx.json
 # Temporal's core comes for five platforms, and the image has one. The compiler is for bundling workflows, which is
-# done. Nothing reads what packages bring for developers.
+# done. Nothing reads what packages bring for developers, but their licences stay with them.
 RUN npm prune --omit=dev \
   && find node_modules/@temporalio/core-bridge/releases -mindepth 1 -maxdepth 1 \
       ! -name "$(uname -m)-unknown-linux-gnu" -exec rm -r {} + \
   && rm -r node_modules/@swc/core-* \
-  && find node_modules -type f \( -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' \
-      -o -name '*.tsbuildinfo' -o -name '*.md' -o -name '*.flow' \) -delete \
+  && find node_modules -type f ! -iname 'licen[cs]e*' ! -iname 'notice*' ! -iname 'copying*' \
+      \( -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.tsbuildinfo' -o -name '*.md' \
+      -o -name '*.flow' \) -delete \
   && find node_modules -type d -empty -delete
 
 # Node without npm, which no process needs, and without the headers that packages are compiled with.
-FROM node:24.21.0-bookworm-slim AS node
+FROM node:24.21.0-bookworm-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6 AS node
 RUN rm -rf /usr/local/lib/node_modules /usr/local/include /usr/local/share /opt/yarn* /usr/local/bin/npm \
       /usr/local/bin/npx /usr/local/bin/corepack /usr/local/bin/yarn* /var/lib/apt/lists/* /var/cache/apt/*
 
@@ -42,6 +43,7 @@ ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps
 WORKDIR /app
 COPY --from=prune /app/node_modules node_modules
 COPY --from=prune /app/package.json /app/sbom.cdx.json ./
+COPY --chmod=644 LICENSE ./
 COPY --chmod=644 deploy/http-health.js deploy/worker-health.js deploy/
 # The user `node`, by number: Kubernetes can't tell by a name that it isn't root.
 USER 1000:1000

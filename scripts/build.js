@@ -10,7 +10,7 @@
 import './supported-node.js';
 
 import { spawnSync } from 'node:child_process';
-import { chmod, cp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { checkNodeFirst, PROGRAMS } from './programs.js';
 import { unlessBuilt } from './unless-built.js';
@@ -104,4 +104,5 @@ async function describeClient() {
     exports: { './client': { types: './client/index.d.ts', default: './client/index.js' } },
   };
   await writeFile(path('dist/package.json'), `${JSON.stringify(client, null, 2)}\n`);
+  await copyFile(path('LICENSE'), path('dist/LICENSE'));
 }

@@ -10,7 +10,7 @@ import './supported-node.js';
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs, { readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path, { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -47,6 +47,12 @@ try {
   await rm(scratch, { recursive: true, force: true });
 }
 process.stdout.write(`${release}\n${(await readdir(release)).map((name) => `  ${name}\n`).join('')}`);
+const unpinned = ['docker-compose.yml', 'Dockerfile'].flatMap((name) =>
+  [...read(name).matchAll(/^(?:\s*image: |FROM )([\w./-]+:[\w.-]+)(?:\s|$)/gm)].map(([, image]) => image),
+);
+if (unpinned.length > 0) {
+  process.stdout.write(`No digest has ${unpinned.join(', ')}: run npm run pin, commit, and run this again.\n`);
+}
 if (notes().date === 'unreleased') {
   process.stdout.write(`CHANGELOG.md calls ${version} unreleased: give it a date, commit, and run this again.\n`);
 }
@@ -129,6 +135,7 @@ async function packChart() {
   run('tar', ['-xf', archive], cwd);
   const ignored = read('deploy/helm/sanaga/.helmignore').split('\n').filter(Boolean);
   const excluded = ignored.map((name) => `--exclude=sanaga/${name.replace(/\/$/, '')}`);
+  await copyFile(join(root, 'LICENSE'), join(cwd, 'sanaga/LICENSE'));
   run('tar', ['-czf', file(chart), '--owner=0', '--group=0', ...excluded, 'sanaga'], cwd);
   const description = parse(run('tar', ['-xzOf', file(chart), 'sanaga/Chart.yaml']));
   if (description.name !== 'sanaga' || description.version !== version)
@@ -142,8 +149,8 @@ async function listPackages() {
   const listed = new Set(components.map(({ name }) => name));
   const missing = Object.keys(JSON.parse(read('package.json')).dependencies).filter((name) => !listed.has(name));
   if (missing.length > 0) throw new Error(`${packages} lacks ${missing}`);
-  if (metadata.component.version !== version)
-    throw new Error(`${packages} is of version ${metadata.component.version}`);
+  const of = `${metadata.component.name}@${metadata.component.version}`;
+  if (of !== `sanaga@${version}`) throw new Error(`${packages} is of ${of}`);
   await writeFile(file(packages), list);
 }
 

@@ -6,11 +6,16 @@
 import './supported-node.js';
 
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const { name } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
 const all = JSON.parse(
   execFileSync('npm', ['sbom', '--package-lock-only', '--sbom-format', 'cyclonedx'], {
-    cwd: fileURLToPath(new URL('..', import.meta.url)),
+    cwd: root,
     encoding: 'utf8',
     maxBuffer: 64 * 1024 * 1024,
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -36,10 +41,15 @@ const rapidoc = {
 
 const isForDevelopment = ({ properties = [] }) => properties.some(({ name }) => name === 'cdx:npm:package:development');
 
-const components = [...all.components.filter((component) => !isForDevelopment(component)), rapidoc];
-const kept = new Set([all.metadata.component, ...components].map((component) => component['bom-ref']));
+// npm takes the name of the folder.
+const component = { ...all.metadata.component, type: 'application', name };
+
+const components = [...all.components.filter((one) => !isForDevelopment(one)), rapidoc];
+const kept = new Set([component, ...components].map((one) => one['bom-ref']));
 const dependencies = [...all.dependencies, { ref: rapidoc['bom-ref'] }]
   .filter(({ ref }) => kept.has(ref))
   .map(({ ref, dependsOn = [] }) => ({ ref, dependsOn: dependsOn.filter((one) => kept.has(one)) }));
 
-process.stdout.write(`${JSON.stringify({ ...all, components, dependencies }, null, 2)}\n`);
+process.stdout.write(
+  `${JSON.stringify({ ...all, metadata: { ...all.metadata, component }, components, dependencies }, null, 2)}\n`,
+);

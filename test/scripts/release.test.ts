@@ -59,6 +59,19 @@ describe('npm run release', () => {
     const { stdout: chart } = await run('tar', ['-tzf', 'sanaga-chart-0.1.0.tgz'], { cwd: made });
     expect(chart.split('\n')).toEqual(expect.arrayContaining(['sanaga/Chart.yaml', 'sanaga/values.yaml']));
     expect(chart).not.toContain('sanaga/ci');
+    const licence = await readFile(join(PROJECT, 'LICENSE'), 'utf8');
+    for (const [archive, name] of [
+      ['sanaga-0.1.0.tgz', 'package/LICENSE'],
+      ['sanaga-chart-0.1.0.tgz', 'sanaga/LICENSE'],
+      ['sanaga-images-0.1.0.tar.gz', 'LICENSE'],
+    ] as const) {
+      const { stdout: text } = await run('tar', ['-xzOf', archive, name], { cwd: made });
+      expect([archive, text === licence]).toEqual([archive, true]);
+    }
+    // The project's folder has another name here.
+    expect(JSON.parse(await readFile(join(made, 'sanaga-0.1.0.cdx.json'), 'utf8')).metadata.component).toMatchObject({
+      ...{ type: 'application', name: 'sanaga', version: '0.1.0', purl: 'pkg:npm/sanaga@0.1.0' },
+    });
     expect((await git(['status', '--porcelain'])).stdout).toBe('');
   });
 
