@@ -54,6 +54,11 @@ COPY --from=build-sandbox /app/build build
 COPY --from=build-sandbox --chown=1000:1000 /journal /journal
 CMD ["node", "build/sandbox/main.js"]
 
+# What docker-compose.yml stores in: PostgreSQL, with what backs it up. docker build --target postgres
+FROM postgres:16.14@sha256:95206741a5b214807675e14165369d05b93a9cf692223b616d07cca227e74b0b AS postgres
+RUN apt-get update && apt-get install -y --no-install-recommends pgbackrest && rm -rf /var/lib/apt/lists/* \
+  && install -d -m 750 -o postgres -g postgres /var/lib/pgbackrest /metrics
+
 # The default target, since it is the last.
 FROM base AS product
 COPY --from=build /app/lib lib

@@ -9,16 +9,22 @@ set -eu
 # PostgreSQL takes any password, so that this is where the examples of .env.example are refused: nothing starts before.
 for url in "${PROVIDER_COLLECTION_URL:-}" "${PROVIDER_PAYOUT_URL:-}"; do
   case $url in http://sandbox | http://sandbox[:/]*) continue ;; esac
-  case "$PGPASSWORD $RECORDS_PASSWORD" in *example[01]password*)
-    echo 'POSTGRES_PASSWORD or RECORDS_PASSWORD has a secret of .env.example, which everybody can read: with a provider that is not the sandbox, it must be one of your own (docs/operations/runbook.md changes it)' >&2
+  case "$PGPASSWORD $RECORDS_PASSWORD ${BACKUP_PASSWORD:-} ${MONITORING_PASSWORD:-}" in *example[0-3]password*)
+    echo 'POSTGRES_PASSWORD, RECORDS_PASSWORD, BACKUP_PASSWORD or MONITORING_PASSWORD has a secret of .env.example, which everybody can read: with a provider that is not the sandbox, it must be one of your own (docs/operations/runbook.md changes it)' >&2
     exit 78
     ;;
   esac
 done
 
-psql --no-psqlrc --quiet --set ON_ERROR_STOP=1 --set password="$RECORDS_PASSWORD" --dbname postgres <<'SQL'
+psql --no-psqlrc --quiet --set ON_ERROR_STOP=1 --set password="$RECORDS_PASSWORD" \
+  ${MONITORING_PASSWORD:+--set monitoring="$MONITORING_PASSWORD"} --dbname postgres <<'SQL'
 SELECT 'CREATE ROLE sanaga LOGIN' WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'sanaga') \gexec
 ALTER ROLE sanaga PASSWORD :'password';
+\if :{?monitoring}
+SELECT 'CREATE ROLE monitoring LOGIN IN ROLE pg_monitor' WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'monitoring') \gexec
+ALTER ROLE monitoring PASSWORD :'monitoring';
+GRANT CONNECT ON DATABASE postgres TO monitoring;
+\endif
 SELECT 'CREATE DATABASE records OWNER sanaga' WHERE NOT EXISTS (SELECT FROM pg_database WHERE datname = 'records') \gexec
 SELECT format('REVOKE CONNECT, TEMPORARY ON DATABASE %I FROM PUBLIC', datname) FROM pg_database WHERE datname <> 'template0' \gexec
 SQL

@@ -21,7 +21,19 @@ export interface Postgres {
   query(database: string, sql: string): Promise<string>;
   /** Bytes of these databases, indexes included. */
   size(databases: readonly string[]): Promise<number>;
+  /** The folder of its files. */
+  readonly data: string;
+  /** Stops it, and leaves its files to {@link start}. */
+  halt(): Promise<void>;
+  start(): Promise<void>;
   stop(): Promise<void>;
+}
+
+/** What a server has besides: settings of postgresql.conf, and variables of its environment. */
+export interface PostgresOptions {
+  readonly settings?: Readonly<Record<string, string>>;
+  /** @param data the folder of its files */
+  readonly env?: (data: string) => Readonly<Record<string, string>>;
 }
 
 /**
@@ -37,12 +49,12 @@ const COMMAND_LIMIT_MS = 120_000;
 const STOP_GRACE_MS = 5_000;
 
 /** @throws Error when there is no PostgreSQL, or it doesn't come up; the message says why. */
-export async function startPostgres(programs?: PostgresPrograms): Promise<Postgres> {
+export async function startPostgres(programs?: PostgresPrograms, options: PostgresOptions = {}): Promise<Postgres> {
   const found = programs ?? (await findPostgres());
   if (found === undefined) throw new Error(`PostgreSQL is not installed. ${POSTGRES_ADVICE}`);
   const folder = await mkdtemp(join(tmpdir(), 'sanaga-bench-postgres-'));
   try {
-    return await startIn(folder, found);
+    return await startIn(folder, found, options);
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
     throw error;
@@ -50,7 +62,7 @@ export async function startPostgres(programs?: PostgresPrograms): Promise<Postgr
 }
 
 /** @param folder an empty one, which is removed when the server is stopped */
-async function startIn(folder: string, programs: PostgresPrograms): Promise<Postgres> {
+async function startIn(folder: string, programs: PostgresPrograms, options: PostgresOptions): Promise<Postgres> {
   const bin =
     programs.kind === 'installed' ? programs.bin : await copyPackaged(programs.folder, join(folder, 'programs'));
   const as = await otherUser();
@@ -75,31 +87,44 @@ async function startIn(folder: string, programs: PostgresPrograms): Promise<Post
   const initial = ['--pgdata', data, '--username', USER, '--auth', 'trust', '--encoding', 'UTF8', '--no-sync'];
   await run(...command('initdb', initial));
   const port = await freePort();
-  const settings = Object.entries({ ...SETTINGS, port: String(port) }).flatMap(([name, value]) => [
+  const settings = Object.entries({ ...SETTINGS, ...options.settings, port: String(port) }).flatMap(([name, value]) => [
     '-c',
     `${name}=${value}`,
   ]);
   const [file, args] = command('postgres', ['-D', data, ...settings]);
-  const server = await startChild({ name: 'postgres', file, args, env: process.env });
   const url = (database: string) => `postgresql://${USER}@127.0.0.1:${port}/${database}`;
   const query = (database: string, sql: string) => ask(url(database), sql);
-  try {
-    await untilReady(server, async () => (await query('postgres', 'select 1')) === '1');
-  } catch (error) {
-    await server.kill();
-    throw error;
-  }
+  const start = async () => {
+    const started = await startChild({ name: 'postgres', file, args, env: { ...process.env, ...options.env?.(data) } });
+    try {
+      await untilReady(started, async () => (await query('postgres', 'select 1')) === '1');
+    } catch (error) {
+      await started.kill();
+      throw error;
+    }
+    return started;
+  };
+  let server = await start();
+  const halt = async () => {
+    // A fast shutdown: it doesn't wait for clients that are still connected.
+    process.kill(server.pid, 'SIGINT');
+    await Promise.race([server.ended, pause(STOP_GRACE_MS, undefined, { ref: false })]);
+    await server.stop(STOP_GRACE_MS);
+  };
   return {
-    ...{ port, user: USER, pid: server.pid, url, query },
+    ...{ port, user: USER, url, query, data, halt },
+    get pid() {
+      return server.pid;
+    },
+    async start() {
+      server = await start();
+    },
     async size(databases) {
       const sizes = databases.map((name) => `pg_database_size('${name}')`);
       return Number(await query('postgres', `select ${sizes.join(' + ')}`));
     },
     async stop() {
-      // A fast shutdown: it doesn't wait for clients that are still connected.
-      process.kill(server.pid, 'SIGINT');
-      await Promise.race([server.ended, pause(STOP_GRACE_MS, undefined, { ref: false })]);
-      await server.stop(STOP_GRACE_MS);
+      await halt();
       await rm(folder, { recursive: true, force: true });
     },
   };

@@ -14,6 +14,8 @@ const EXAMPLES = [
   'example-payout-key',
   'example0password',
   'example1password',
+  'example2password',
+  'example3password',
   'ZXhhbXBsZSBrZXkgdGhhdCBldmVyeWJvZHkga25vd3M=',
 ];
 

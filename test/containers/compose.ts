@@ -20,6 +20,7 @@ const HEALTH_LIMIT_MS = 420_000;
 /** Those of docker-compose.yml that run, and don't end by themselves. */
 export const SERVICES = [
   'postgres',
+  'backup',
   'temporal',
   'temporal-ui',
   'api',

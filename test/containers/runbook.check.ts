@@ -110,16 +110,18 @@ describe('the runbook', () => {
     await through(() => follow(commandsOf(/RECORDS_PASSWORD=\$\{NEW/)));
   });
 
-  it('backs up, and restores what was lost', async () => {
+  it('backs up while payments run, and restores a moment since then', async () => {
     const before = await ends(await create('/v1/payouts', { amount: 500, phone: '677000000' }));
     const open = await begin();
-    await follow(commandsOf(/pg_dump -U temporal --format custom temporal /));
-    await allHealthy();
+    await follow('docker-compose exec -T backup pgbackrest --type=diff backup');
+    const moment = (await follow("date -u '+%F %T+00'")).trim();
     await endWell(open);
+    // The log has arrived beyond that moment.
+    await follow('docker-compose exec -T backup pgbackrest check');
 
     const chapter = 'Restoring a backup';
     await follow(commandsOf(/^docker-compose stop worker api temporal-ui temporal/, chapter));
-    await follow(commandsOf(/dropdb/, chapter));
+    await follow(commandsOf(/--target=/, chapter).replace(/^TO=.*$/m, `TO='${moment}'`));
     await follow(commandsOf(/setval/, chapter));
     await follow(commandsOf(/records erase/, chapter));
     await follow(commandsOf(/TEMPORAL_RESTORED_AT=\$\(date/, chapter));

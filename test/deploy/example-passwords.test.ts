@@ -17,15 +17,18 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 interface Settings {
   readonly postgres?: string;
   readonly records?: string;
+  readonly backup?: string;
+  readonly monitoring?: string;
   readonly collections?: string;
   readonly payouts?: string;
 }
 
 /** What becomes of deploy/records-database.sh, for which every container of ours waits. */
-async function start({ postgres = 'own0', records = 'own1', collections = SANDBOX, payouts = SANDBOX }: Settings) {
+async function start({ collections = SANDBOX, payouts = SANDBOX, ...passwords }: Settings) {
+  const { postgres = 'own0', records = 'own1', backup = 'own2', monitoring = 'own3' } = passwords;
   const env = {
     PATH: `${folder}:${process.env.PATH}`,
-    ...{ PGPASSWORD: postgres, RECORDS_PASSWORD: records },
+    ...{ PGPASSWORD: postgres, RECORDS_PASSWORD: records, BACKUP_PASSWORD: backup, MONITORING_PASSWORD: monitoring },
     ...{ PROVIDER_COLLECTION_URL: collections, PROVIDER_PAYOUT_URL: payouts },
   };
   return await new Promise<{ readonly code: unknown; readonly printed: string }>((resolve) => {
@@ -35,8 +38,14 @@ async function start({ postgres = 'own0', records = 'own1', collections = SANDBO
   });
 }
 
-const example = { postgres: 'example0password', records: 'example1password' };
-const refused = { code: 78, printed: expect.stringMatching(/^POSTGRES_PASSWORD or RECORDS_PASSWORD has a secret of/) };
+const example = {
+  ...{ postgres: 'example0password', records: 'example1password' },
+  ...{ backup: 'example2password', monitoring: 'example3password' },
+};
+const refused = {
+  code: 78,
+  printed: expect.stringMatching(/^POSTGRES_PASSWORD, RECORDS_PASSWORD, BACKUP_PASSWORD or/),
+};
 const taken = { code: 0, printed: 'asked\n' };
 
 describe("the databases' passwords of .env.example", () => {
@@ -50,6 +59,8 @@ describe("the databases' passwords of .env.example", () => {
       for (const where of [{ collections: url }, { payouts: url }]) {
         expect(await start({ ...where, postgres: example.postgres })).toEqual(refused);
         expect(await start({ ...where, records: example.records })).toEqual(refused);
+        expect(await start({ ...where, backup: example.backup })).toEqual(refused);
+        expect(await start({ ...where, monitoring: example.monitoring })).toEqual(refused);
         expect(await start({ ...where, postgres: 'example1password' })).toEqual(refused);
         expect(await start(where)).toEqual(taken);
       }

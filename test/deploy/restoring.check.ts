@@ -1,8 +1,10 @@
-import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { WorkflowNotFoundError } from '@temporalio/client';
+import { parse } from 'yaml';
 import { z } from 'zod';
 import { type Postgres, startPostgres } from '../../bench/servers/postgres.js';
 import {
@@ -12,6 +14,8 @@ import {
   type TemporalOnPostgres,
 } from '../../bench/servers/temporal-on-postgres.js';
 import { atCheckout } from '../../stack/demo/payer.js';
+import { type Child, startChild } from '../../stack/processes/child.js';
+import { findOnPath } from '../../stack/temporal/executables.js';
 import { findTemporal } from '../../stack/temporal/temporal-cli.js';
 import { PROJECT } from '../support/built.js';
 import { eventually } from '../support/eventually.js';
@@ -20,8 +24,9 @@ import { commandsOf, OperatorsShell, type Services } from '../support/runbook.js
 import { bringUp, type RunningStack } from '../support/running-stack.js';
 
 /*
- * The runbook's chapter, from the backup to the last payment, with its own commands. One backup is restored twice:
- * while the records are whole, and after everything was lost.
+ * The runbook's chapter, from the backup to the last payment, with its own commands, and deploy/backup.sh. PostgreSQL
+ * is backed up while payments run, and restored twice to a moment since then: while the records are whole, and after
+ * everything was lost.
  */
 
 const commandsWith = (pattern: RegExp) => commandsOf(pattern, 'Restoring a backup');
@@ -61,6 +66,11 @@ let postgres: Postgres;
 let temporal: TemporalOnPostgres;
 let running: RunningStack;
 let scratch: string;
+/** What is in volumes: the backups, PostgreSQL's socket, and metrics. */
+let volumes: string;
+let backup: Child | undefined;
+/** The moment that is restored. */
+let moment: string;
 let shell: OperatorsShell;
 const ids: Partial<Record<Name, string>> = {};
 /** Events that a merchant has read before the databases are lost. */
@@ -73,16 +83,19 @@ const services: Services = {
     for (const name of names) {
       if (name === 'worker' || name === 'api') await running.stack.part(name).stop(STOP_MS);
       if (name === 'temporal') await temporal.stop();
+      if (name === 'backup') await backup?.stop(STOP_MS);
+      if (name === 'postgres') await postgres.halt();
     }
   },
   async start(names) {
-    if (names.includes('temporal')) temporal = await temporal.startAgain();
     for (const name of ['worker', 'api'] as const) {
       if (names.includes(name)) await running.stack.restart(name);
     }
   },
   async up(names) {
     const [, restoredAt] = /^TEMPORAL_RESTORED_AT=(.*)$/m.exec(await readFile(join(scratch, '.env'), 'utf8')) ?? [];
+    if (names.includes('postgres')) await postgres.start();
+    if (names.includes('backup')) await startBackups();
     if (names.includes('temporal')) temporal = await temporal.startAgain();
     for (const name of ['worker', 'api'] as const) {
       if (names.includes(name)) await running.stack.restart(name, { TEMPORAL_RESTORED_AT: restoredAt });
@@ -155,20 +168,77 @@ async function forget(name: Name): Promise<void> {
   );
 }
 
-/** The commands that restore, for records that are still whole: without them in the first line and in the last. */
-function withoutRecords(commands: string): string {
-  const lines = commands.trimEnd().split('\n');
-  const others = [lines[0]?.replace(' records; do', '; do'), ...lines.slice(1, -1)];
-  expect([lines[0], lines.at(-1)].join('\n').match(/\brecords\b/g)).toHaveLength(3);
-  return others.join('\n');
+/** The variables of the containers `postgres` and `backup`. */
+const backupVariables = (data: string) => ({
+  PGBACKREST_PG1_PATH: data,
+  ...{
+    PGBACKREST_STANZA: 'sanaga',
+    PGBACKREST_REPO1_CIPHER_PASS: 'a-password',
+    PGBACKREST_REPO1_PATH: join(volumes, 'backups'),
+  },
+  ...{ PGBACKREST_CONFIG: join(PROJECT, 'deploy/pgbackrest.conf'), PGBACKREST_LOCK_PATH: join(volumes, 'lock') },
+  ...{ PGBACKREST_PG1_SOCKET_PATH: join(volumes, 'socket'), METRICS_FOLDER: join(volumes, 'metrics') },
+});
+
+/** Those that are known once PostgreSQL runs. */
+const databaseVariables = () => ({
+  ...backupVariables(postgres.data),
+  PGBACKREST_PG1_PORT: String(postgres.port),
+});
+
+/** @returns folders that PostgreSQL's user may write into */
+async function makeVolumes(): Promise<string> {
+  if ((await findOnPath('pgbackrest', process.env)) === undefined) {
+    throw new Error('pgBackRest is not installed. Install it: apt-get install pgbackrest');
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'sanaga-volumes-'));
+  await chmod(folder, 0o755);
+  for (const name of ['backups', 'lock', 'socket', 'metrics']) {
+    await mkdir(join(folder, name));
+    await chmod(join(folder, name), 0o777);
+  }
+  return folder;
+}
+
+/** The settings that docker-compose.yml starts PostgreSQL with. */
+async function composedSettings(): Promise<Record<string, string>> {
+  const composed = z
+    .object({ services: z.object({ postgres: z.object({ command: z.array(z.string()) }) }) })
+    .parse(parse(await readFile(join(PROJECT, 'docker-compose.yml'), 'utf8'), { merge: true }));
+  const given = composed.services.postgres.command.map((word) => String(word)).filter((word) => word.includes('='));
+  return Object.fromEntries(given.map((word) => [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)]));
+}
+
+async function startBackups(): Promise<void> {
+  const other = ['setpriv', '--reuid=postgres', '--regid=postgres', '--clear-groups'];
+  const [file = 'sh', ...args] = [...(process.getuid?.() === 0 ? other : []), 'sh', join(PROJECT, 'deploy/backup.sh')];
+  backup = await startChild({ name: 'backup', file, args, env: { ...process.env, ...databaseVariables() } });
+}
+
+/** When the last whole backup began, as Prometheus is told, in seconds. */
+async function backedUpAt(): Promise<number> {
+  const text = await readFile(join(volumes, 'metrics/backup.prom'), 'utf8').catch(() => '');
+  return Number(/^postgres_backup_timestamp_seconds\{type="full"\} (\d+)$/m.exec(text)?.[1] ?? 0);
+}
+
+/** Lets a second pass, so that all before it and nothing after it is of that moment. */
+async function momentBetween(): Promise<string> {
+  const second = Math.ceil(Date.now() / 1_000) * 1_000;
+  while (Date.now() <= second) await pause(second + 50 - Date.now());
+  return `${new Date(second).toISOString().slice(0, 19).replace('T', ' ')}+00`;
 }
 
 beforeAll(async () => {
   const programs = await buildTemporalServer(() => undefined);
   const { path } = await findTemporal({ report: () => undefined });
   scratch = await mkdtemp(join(tmpdir(), 'sanaga-restoring-'));
+  await chmod(scratch, 0o755);
   await symlink(path, join(scratch, 'temporal'));
-  postgres = await startPostgres();
+  volumes = await makeVolumes();
+  postgres = await startPostgres(undefined, {
+    settings: { ...(await composedSettings()), unix_socket_directories: join(volumes, 'socket') },
+    env: backupVariables,
+  });
   await postgres.query('postgres', 'CREATE ROLE temporal SUPERUSER LOGIN');
   const dynamicConfig = {
     ...(await deployedDynamicConfig(PROJECT)),
@@ -182,6 +252,7 @@ beforeAll(async () => {
     ...process.env,
     ...{ PATH: `${scratch}:${await pathWithPostgresClients()}`, ...temporal.env, RECORDS_URL: recordsUrl },
     ...{ PGHOST: '127.0.0.1', PGPORT: String(postgres.port), PGUSER: 'temporal' },
+    ...databaseVariables(),
   };
   shell = new OperatorsShell(scratch, env, services);
   await shell.follow('docker-compose run --rm --no-deps -T records-database');
@@ -197,30 +268,43 @@ afterAll(async () => {
   await shell?.close();
   await running?.stop();
   await temporal?.stop();
+  await backup?.stop(STOP_MS);
   await postgres?.stop();
-  await rm(scratch, { recursive: true, force: true });
+  for (const folder of [scratch, volumes]) await rm(folder, { recursive: true, force: true });
 });
 
-/** A backup, and what happened before and since. */
+/** A backup while payments run, a moment after it, and what happened before and since. */
 beforeAll(async () => {
+  await startBackups();
   await Promise.all(
     (['erased', 'forgotten', 'paidSince', 'openFirst', 'openSecond'] as const).map((name) => order(name)),
   );
   await eventsOf(['erased', 'forgotten']);
   await forget('forgotten');
+  await eventually(backedUpAt, (second) => second > 0, 120_000).catch(async (error) => {
+    throw new Error(`no backup was taken: ${await backup?.logTail()}`, { cause: error });
+  });
   // What is ordered while no worker runs has yet to be sent.
   await services.stop(['worker']);
   await Promise.all([order('unsentPayout'), order('unsentDirect')]);
 
-  await shell.follow(commandsWith(/pg_dump/));
-
+  moment = await momentBetween();
+  await services.start(['worker']);
   await pay('paidSince');
   await order('since');
   const since = ['unsentPayout', 'unsentDirect', 'since', 'paidSince'] as const;
   await Promise.all(since.map((name) => succeeds(name)));
   await shell.follow(commandsWith(/records erase/));
   read = await eventsOf(since);
-}, 180_000);
+  // As a minute later, by itself.
+  await postgres.query('postgres', 'SELECT pg_switch_wal()');
+  const archived = `SELECT last_archived_time > '${moment}' FROM pg_stat_archiver`;
+  await eventually(
+    () => postgres.query('postgres', archived),
+    (isArchived) => isArchived === 't',
+    60_000,
+  );
+}, 360_000);
 
 describe.each([
   { what: 'while the records are whole', isWhole: true, open: 'openFirst' },
@@ -229,16 +313,25 @@ describe.each([
   beforeAll(async () => {
     read = await eventsAfter();
     await shell.follow(commandsWith(/temporal-ui temporal$/m));
-    for (const name of isWhole ? ['temporal'] : ['temporal', 'records']) {
-      await postgres.query('postgres', `DROP DATABASE ${name} WITH (FORCE)`);
+    if (isWhole) {
+      await shell.follow(commandsWith(/pg_dump/));
+      await postgres.query('postgres', 'DROP DATABASE temporal WITH (FORCE)');
+    } else {
+      const files = await readdir(postgres.data);
+      await Promise.all(files.map((file) => rm(join(postgres.data, file), { recursive: true, force: true })));
     }
-    if (!isWhole) await postgres.query('postgres', 'DROP ROLE sanaga');
-    const restore = commandsWith(/pg_restore/);
-    await shell.follow(isWhole ? withoutRecords(restore) : restore);
-    if (!isWhole) await shell.follow(commandsWith(/setval/));
+    const restore = commandsWith(/--target=/).replace(/^TO=.*$/m, `TO='${moment}'`);
+    // Once more to the same moment.
+    await shell.follow(isWhole ? restore : restore.replace(' restore\n', ' --target-timeline=current restore\n'));
+    await shell.follow(commandsWith(isWhole ? /pg_restore/ : /setval/));
     await shell.follow(commandsWith(/records erase/));
     await shell.follow(commandsWith(/TEMPORAL_RESTORED_AT/));
-  }, 180_000);
+  }, 240_000);
+
+  it('are backed up again, encrypted, with the log since then', async () => {
+    expect(await shell.follow(commandsWith(/pgbackrest info/))).toMatch(/status: ok\s+cipher: aes-256-cbc/);
+    await shell.follow('docker-compose exec -T backup pgbackrest check');
+  });
 
   it('are found if they were sent since, and are not sent again', async () => {
     for (const name of ['unsentPayout', 'unsentDirect'] as const) {

@@ -25,10 +25,13 @@ function blocksOf(chapter: string | undefined): readonly Block[] {
 }
 
 /** In the place of docker-compose: what it would run in its containers runs here. */
-const COMPOSE = `setting() { sed -n "s/^$1=//p" .env; }
+const COMPOSE = `as_postgres() { if [ "$(id -u)" = 0 ]; then setpriv --reuid=postgres --regid=postgres --clear-groups "$@"; else "$@"; fi; }
+setting() { sed -n "s/^$1=//p" .env; }
 docker-compose() {
   case "$*" in
     'exec -T postgres '*) shift 3; "$@" ;;
+    'exec -T backup pgbackrest '*) shift 3; as_postgres "$@" ;;
+    'run --rm --no-deps -T --user postgres --entrypoint pgbackrest postgres '*) shift 9; as_postgres pgbackrest "$@" ;;
     'run --rm --no-deps -T records-database')
       PGPASSWORD=$(setting POSTGRES_PASSWORD) RECORDS_PASSWORD=$(setting RECORDS_PASSWORD) sh '${built('deploy/records-database.sh')}' ;;
     'run --rm --no-deps -T --entrypoint temporal temporal-setup '*) shift 7; command temporal "$@" ;;
