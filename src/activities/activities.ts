@@ -109,14 +109,24 @@ export function createActivities(dependencies: ActivityDependencies) {
     directPay: (order: DirectOrder, when: SentIf): Promise<InitiationOutcome> =>
       moveMoney(order, when, (limit) => providers.collection.directPay(toDirectPay(order), limit)),
 
-    /** @param heldSince of a payout that was held and that no operator has decided to send, in ms since the epoch */
-    async payOut(order: PayoutOrder, when: SentIf, heldSince?: number): Promise<InitiationOutcome> {
-      if (heldSince !== undefined && heldSince < latestRestore) return HELD_THROUGH_RESTORE;
+    /**
+     * @param heldSince of a payout that was held and that no operator has decided to send, in ms since the epoch
+     * @param knowsWithheld `false` for a workflow of an earlier version, which couldn't go on after `withheld`: it tries
+     * again until it gives up
+     */
+    async payOut(
+      order: PayoutOrder,
+      when: SentIf,
+      heldSince: number | null = null,
+      knowsWithheld = false,
+    ): Promise<InitiationOutcome> {
+      if (heldSince !== null && heldSince < latestRestore) return HELD_THROUGH_RESTORE;
       const limit = callLimit();
-      const refused =
+      const why =
         isRefund(order) && when !== 'late'
           ? await whyNotRefunded(order, collections, askAgain, limit.signal)
           : undefined;
+      const refused = why?.kind === 'withheld' && !knowsWithheld ? notSent(why.reason) : why;
       const send = () => providers.payout.payout(toPayout(order), limit);
       return await moveMoney(order, when, async () => refused ?? (await send()), limit);
     },
@@ -199,6 +209,8 @@ async function sendIfNotListed(
   const reason = `nothing was sent: the provider already showed ${first.transId} for this payment`;
   return { kind: 'ambiguous', reason, shown };
 }
+
+const notSent = (reason: string): InitiationOutcome => ({ kind: 'notSent', reason });
 
 const TOO_LATE: InitiationOutcome = {
   kind: 'withheld',

@@ -109,7 +109,7 @@ export function endPayment(context: UpdateContext, found: FoundPayment, by: Acto
 
 /** Approves a held payout for a person. @throws {EngineError} as {@link updatePayment}. */
 export function approvePayout(context: UpdateContext, found: FoundPayment, approval: Approve): Promise<UpdateResult> {
-  return updateTogether(context, found, 'approve', approveUpdate, { ...approval, at: Date.now() });
+  return updateTogether(context, found, 'approve', approveUpdate, { ...approval, at: Date.now() }, approval);
 }
 
 /** Stops a held payout for a person. @throws {EngineError} as {@link updatePayment}. */
@@ -121,17 +121,22 @@ export function rejectPayout(
   return updateTogether(context, found, 'reject', rejectPayoutUpdate, rejection);
 }
 
-/** Sends an update that all share who ask for the same at the same time. */
+/**
+ * Sends an update that all share who ask for the same at the same time.
+ *
+ * @param terms what those who ask for the same have in common
+ */
 function updateTogether<Argument extends object>(
   context: UpdateContext,
   found: FoundPayment,
   name: string,
   update: UpdateDefinition<PaymentResult, [Argument]>,
   argument: Argument,
+  terms: object = argument,
 ): Promise<UpdateResult> {
   const args: [Argument] = [argument];
   return updatePayment(context, found, (handle) =>
-    context.updates.send(found.id, name, (updateId) => handle.executeUpdate(update, { updateId, args }), argument),
+    context.updates.send(found.id, name, (updateId) => handle.executeUpdate(update, { updateId, args }), terms),
   );
 }
 

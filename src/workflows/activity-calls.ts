@@ -113,10 +113,11 @@ export function activityCalls(terms: PaymentTerms) {
     requestOnPhone: (order: DirectOrder, when: SentIf) =>
       moveMoney(order, when, "Send the request to the payer's phone", ({ directPay }) => directPay(order, when)),
     sendPayout: (order: PayoutOrder, when: SentIf, heldSince?: number) =>
-      moveMoney(order, when, 'Send the payout', ({ payOut }) =>
+      moveMoney(order, when, 'Send the payout', ({ payOut }) => {
+        if (refundOf(order) !== undefined) return payOut(order, when, heldSince ?? null, true);
         // An argument that is undefined would be null in the history.
-        heldSince === undefined ? payOut(order, when) : payOut(order, when, heldSince),
-      ),
+        return heldSince === undefined ? payOut(order, when) : payOut(order, when, heldSince);
+      }),
 
     askStatus: (order: PaymentOrder, transId: TransId): Promise<StatusAnswer> =>
       answer(question('Ask the provider for the status').paymentStatus(serviceOf(order), transId, Date.now())),

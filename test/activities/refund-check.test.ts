@@ -62,7 +62,7 @@ const found = (status: string, more: object = {}) => ({ status: 200, body: { tra
 const RUN = new MockActivityEnvironment().context.info.workflowExecution?.runId ?? '';
 
 /** Sends the refund as a worker would, in a run that nobody has reset. */
-function send(when: 'unread' | 'absent' | 'refused' = 'absent'): Promise<InitiationOutcome> {
+function send(when: 'unread' | 'absent' | 'refused' = 'absent', knowsWithheld = true): Promise<InitiationOutcome> {
   const workflowService = {
     getWorkflowExecutionHistory: async () => ({
       history: {
@@ -76,7 +76,7 @@ function send(when: 'unread' | 'absent' | 'refused' = 'absent'): Promise<Initiat
   const client = { workflowService, withDeadline: simply, withAbortSignal: simply } as unknown as Client;
   const logger = new DefaultLogger('ERROR');
   const environment = new MockActivityEnvironment({ startToCloseTimeoutMs: 60_000 }, { client, logger });
-  return environment.run(() => activities.payOut(refund, when));
+  return environment.run(() => activities.payOut(refund, when, null, knowsWithheld));
 }
 
 describe('a refund, right before it is sent', () => {
@@ -94,6 +94,12 @@ describe('a refund, right before it is sent', () => {
       expect(posts).toBe(0);
     },
   );
+
+  it('is not sent either for a workflow of an earlier version, which is told so in its own words', async () => {
+    standing = async () => ({ kind: 'gone', why: 'the collection col_2 is FAILED' });
+    expect(await send('absent', false)).toMatchObject({ kind: 'notSent' });
+    expect(posts).toBe(0);
+  });
 
   it.each<[string, () => Promise<Standing>]>([
     ['under review', async () => ({ kind: 'doubtful', why: 'the collection col_2 is REVIEW' })],

@@ -6,6 +6,7 @@ import { asRoot, inspect, SERVICES } from './compose.js';
 /** Where each service listens for others, in its container. */
 const PORTS: Readonly<Record<(typeof SERVICES)[number], readonly number[]>> = {
   postgres: [5432],
+  backup: [],
   temporal: [7233],
   'temporal-ui': [8080],
   api: [3000, 9464],

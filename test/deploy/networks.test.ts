@@ -6,7 +6,7 @@ import { REACHES } from '../support/reach.js';
 
 const { services, networks } = z
   .object({
-    services: z.record(z.string(), z.object({ networks: z.array(z.string()) })),
+    services: z.record(z.string(), z.object({ networks: z.array(z.string()).default([]) })),
     networks: z.record(z.string(), z.object({ internal: z.boolean() }).nullable()),
   })
   .parse(parse(readFileSync('docker-compose.yml', 'utf8'), { merge: true }));
