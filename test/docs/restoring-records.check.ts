@@ -106,13 +106,6 @@ describe('the records, backed up and restored as the runbook says', () => {
     expect(await records.statements.find(DAY, 1)).toEqual(JSON.parse(JSON.stringify(statementOf(1))));
   });
 
-  it("leave Temporal's databases to Temporal", async () => {
-    expect(await postgres.query('temporal', 'SELECT id FROM executions')).toBe('1');
-    const open =
-      "SELECT string_agg(datname, ' ') FROM pg_database WHERE datallowconn AND has_database_privilege('sanaga', datname, 'CONNECT')";
-    expect(await postgres.query('postgres', open)).toBe('records');
-  });
-
   it('are brought up to date from Temporal, and who reads on from a cursor misses nothing', async () => {
     await record(records, [...before, ...since, paid(5, now - 1_000)]);
     const read = await records.events({ after: cursor }, 10);

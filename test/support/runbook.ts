@@ -33,6 +33,7 @@ docker-compose() {
     'exec -T backup pgbackrest '*) shift 3; as_postgres "$@" ;;
     'run --rm --no-deps -T --user postgres --entrypoint pgbackrest postgres '*) shift 9; as_postgres pgbackrest "$@" ;;
     'run --rm --no-deps -T records-database')
+      PROVIDER_COLLECTION_URL=$(setting PROVIDER_COLLECTION_URL) PROVIDER_PAYOUT_URL=$(setting PROVIDER_PAYOUT_URL) \\
       PGPASSWORD=$(setting POSTGRES_PASSWORD) RECORDS_PASSWORD=$(setting RECORDS_PASSWORD) sh '${built('deploy/records-database.sh')}' ;;
     'run --rm --no-deps -T --entrypoint temporal temporal-setup '*) shift 7; command temporal "$@" ;;
     'run --rm --no-deps -T worker node lib/records.js '*) shift 7; '${process.execPath}' '${built('lib/records.js')}' "$@" ;;
