@@ -19,6 +19,12 @@ describe.each(OURS)('the container of %s', (service) => {
     await inside(service, 'touch', '/tmp/written');
   });
 
+  it('has the licence, and those of its packages that are Markdown', async () => {
+    expect(await inside(service, 'head', '-n', '2', '/app/LICENSE')).toContain('Apache License');
+    const found = await inside(service, 'find', '/app/node_modules', '-iname', 'licen[cs]e*.md');
+    expect(found.split('\n').length).toBeGreaterThan(5);
+  });
+
   it('has neither npm nor a compiler', async () => {
     const programs = await inside(
       service,
