@@ -9,8 +9,8 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** An image by its tag alone, after what names one in the files. Those that are made here have a setting for theirs. */
-const BY_TAG = /^((?:\s*image: |FROM ))([\w./-]+:[\w.-]+)(?=\s|$)/gm;
+/** An image by its tag alone, after what names one in the files. Those called sanaga are made here. */
+const BY_TAG = /^((?:\s*image: |FROM ))(?!sanaga)([\w./-]+:[\w.-]+)(?=\s|$)/gm;
 
 for (const name of ['docker-compose.yml', 'Dockerfile']) {
   const file = fileURLToPath(new URL(`../${name}`, import.meta.url));

@@ -48,7 +48,7 @@ try {
 }
 process.stdout.write(`${release}\n${(await readdir(release)).map((name) => `  ${name}\n`).join('')}`);
 const unpinned = ['docker-compose.yml', 'Dockerfile'].flatMap((name) =>
-  [...read(name).matchAll(/^(?:\s*image: |FROM )([\w./-]+:[\w.-]+)(?:\s|$)/gm)].map(([, image]) => image),
+  [...read(name).matchAll(/^(?:\s*image: |FROM )(?!sanaga)([\w./-]+:[\w.-]+)(?:\s|$)/gm)].map(([, image]) => image),
 );
 if (unpinned.length > 0) {
   process.stdout.write(`No digest has ${unpinned.join(', ')}: run npm run pin, commit, and run this again.\n`);

@@ -2,6 +2,8 @@
 # As the official image: a first start makes the databases, of which the socket and 127.0.0.1 are trusted; the rest
 # signs in.
 as_postgres=(setpriv --reuid postgres --regid postgres --init-groups)
+# As a volume, it may come as root's.
+install -d -m 3775 -o postgres -g postgres /var/run/postgresql
 if [ ! -s "$PGDATA/PG_VERSION" ]; then
   install -d -m 700 -o postgres -g postgres "$PGDATA"
   chown postgres: "$PGDATA"
