@@ -1,4 +1,4 @@
-import { reserveRefund, START_WITHIN_MS } from '../src/payments/machine/refunds.js';
+import { reserveRefund, START_WITHIN_MS, standingOf } from '../src/payments/machine/refunds.js';
 import { EXPLORE, runProgram } from './command-line.js';
 import { exploreBeginnings } from './explore/beginnings.js';
 import { MACHINE } from './explore/machine.js';
@@ -25,7 +25,7 @@ await runProgram(EXPLORE, async ({ depth, states, seconds, stories, walks, seed,
   const run = stories === 0 ? undefined : await runStories(MACHINE, stories, progress);
   const beginnings = await exploreBeginnings({ steps: 4, walks: 20_000 });
   for (const rule of beginnings.broken) progress(`BROKEN, as links begin: ${rule}`);
-  const refunds = exploreRefunds({ reserveRefund, START_WITHIN_MS }, { states: 100_000, walks: 50_000 });
+  const refunds = exploreRefunds({ reserveRefund, START_WITHIN_MS, standingOf }, { states: 100_000, walks: 50_000 });
   for (const { rule, story } of refunds.broken) progress(['BROKEN, as refunds begin:', rule, ...story].join('\n  '));
   write(JSON.stringify({ ...result, beginnings, refunds, ...(run && { stories, mismatches: run.mismatches }) }));
   const isBroken = [broken, beginnings.broken, refunds.broken].some((found) => found.length > 0);

@@ -31,7 +31,7 @@ export function withHeld(
     if (isWrong || order.approval !== true || book.isStopped !== undefined) {
       const what = `an approval by the ${event.by} is taken, of what has the digest ${event.digest}`;
       violations.push({ invariant: 'approvals', what });
-    } else book = { ...book, isApproved: true };
+    } else book = { ...book, isApproved: true, approvedAt: before.approvedAt ?? now };
     if (before.isApproved && step.payment.release?.approvals !== situation.payment.release?.approvals) {
       violations.push({ invariant: 'approvals', what: 'a second approval takes the place of the first' });
     }

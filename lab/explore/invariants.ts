@@ -9,6 +9,8 @@ import { isUnsettled, type OwnTransaction, type Shown, type Situation, transacti
 /** The rules that hold in every state, each checked against the model's own truth and records. */
 export const INVARIANTS = {
   sends: 'a request that left, or may have left, was decided: by the order, once by the policy, or by an operator',
+  sendBy:
+    'nothing is sent on the order once its time is over, which counts from the order, or from the later of a date and an approval',
   noDouble:
     'no money is sent while a transaction of the payment exists that can move or has moved it, unless an operator has insisted',
   readFirst:
@@ -290,6 +292,11 @@ export function sendViolations({ provider, payment, book, now }: Situation, mayH
     });
   }
   const { phase } = payment;
+  const isOrdered = phase.kind === 'sending' && phase.cause === 'order' && phase.ambiguity === undefined;
+  const over = sendUntil({ payment, book });
+  if (mayHaveLeft && isOrdered && now >= over) {
+    violations.push({ invariant: 'sendBy', what: `it is sent ${now - over} ms after its time was over` });
+  }
   const isRepeated = book.isThrottled === true || (phase.kind === 'sending' && phase.ambiguity !== undefined);
   if (isRepeated && (book.lookedAt !== now || book.isNamed)) {
     violations.push({
@@ -310,6 +317,13 @@ export function sendViolations({ provider, payment, book, now }: Situation, mayH
     });
   }
   return violations;
+}
+
+/** Returns when the time to send what was ordered is over, by the model's own rule; in ms since the epoch. */
+export function sendUntil({ payment, book }: Pick<Situation, 'payment' | 'book'>): number {
+  const { order, terms, createdAt } = payment;
+  const date = order.kind === 'payout' ? (order.sendAt ?? 0) : 0;
+  return Math.max(createdAt, date, book.approvedAt ?? 0) + terms.sendByMs;
 }
 
 /** Lists the rules that asking the provider now breaks. */

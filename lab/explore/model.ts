@@ -182,9 +182,20 @@ export class Model {
   }
 
   #post(before: Situation, move: PostMove): Situation {
-    const { outcome, during } = move;
+    const { during } = move;
     const situation = during === undefined ? before : this.#duringPost(before, during);
-    const leaves = mayHaveLeft(situation, move);
+    const isLate = this.#isLate(situation);
+    return this.#answerPost(situation, isLate ? withheld(move) : move, isLate);
+  }
+
+  /** Reports whether the activity is told not to send the request, which is one for money. */
+  #isLate({ payment, now }: Situation): boolean {
+    return this.#setting.kind !== 'link' && this.#machine.sentIf(payment, now) === 'late';
+  }
+
+  #answerPost(situation: Situation, move: PostMove, isLate: boolean): Situation {
+    const { outcome } = move;
+    const leaves = !isLate && mayHaveLeft(situation, move);
     const isDuplicate = outcome === 'rejected' && isRepeated(situation, this.#setting);
     if (!isDuplicate && (leaves || outcome === 'rejected' || outcome === 'throttled')) {
       this.#violations.push(...sendViolations(situation, leaves));
@@ -424,6 +435,12 @@ function mayHaveBeenSent({ payment, provider, now }: Situation, { isUnsure }: { 
   if (payment.phase.kind !== 'held') return {};
   const isShown = provider.transactions.some(({ listedFrom }) => listedFrom <= now);
   return { mayHaveBeenSent: isUnsure === true || provider.wasReset || provider.silent === 'all' || isShown };
+}
+
+/** A request whose time is over: what would have reached the provider is withheld instead. */
+function withheld(move: PostMove): PostMove {
+  const isSent = move.taken > 0 || move.outcome === 'rejected' || move.outcome === 'throttled';
+  return isSent && move.outcome !== 'reset' ? { ...move, outcome: 'withheld', taken: 0 } : { ...move, taken: 0 };
 }
 
 /** Returns the digest of the setting's payout, or of another that differs in its name alone. */

@@ -55,6 +55,8 @@ export interface PostMove {
     | 'ambiguous'
     /** The request isn't sent: the list, which is read right before, shows an earlier one. */
     | 'shown'
+    /** The request isn't sent, and never will be: what it refunds doesn't stand, or its time is over. */
+    | 'withheld'
     | 'throttled'
     /** The worker is lost; a link is made again. */
     | 'lost'

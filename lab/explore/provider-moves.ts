@@ -1,6 +1,7 @@
 import type { TransId } from '../../src/payments/words/payment-id.js';
 import { transIdOf } from '../../src/payments/words/payment-state.js';
 import type { ProviderStatus } from '../../src/payments/words/transaction.js';
+import { sendUntil } from './invariants.js';
 import type { ExpiryMove, ListMove, Move, NoAnswer, PostMove, StatusMove } from './move.js';
 import { askedLately, isRepeated } from './provider.js';
 import { FOREIGN, type Foreign, type Setting, type Trouble } from './setting.js';
@@ -46,6 +47,8 @@ export function postMoves(situation: Situation, setting: Setting): Move[] {
   add('unauthorized', { ...plain, outcome: 'unauthorized' });
   add('notSent', { ...plain, outcome: 'notSent' });
   if (setting.kind !== 'link') add('unchecked', { ...plain, outcome: 'unchecked' });
+  // The list is read before, and has shown nothing.
+  if (setting.kind === 'payout' && !isShown) add('withheld', { ...plain, outcome: 'withheld' });
   add(
     'ambiguous',
     { ...plain, outcome: 'ambiguous' },
@@ -183,7 +186,14 @@ export function answerMoves(situation: Situation, setting: Setting): Move[] {
     }
     case 'wait': {
       const to = nextTime(situation);
-      return to === undefined ? [] : [{ kind: 'time', to }];
+      const over = sendUntil(situation);
+      const { kind } = situation.payment.phase;
+      const isToBeSent = kind === 'held' || kind === 'waiting';
+      const mayComeLate = isToBeSent && over > situation.now && mayOf(situation, setting)('workersAway');
+      return [
+        ...(to === undefined ? [] : [{ kind: 'time', to } as const]),
+        ...(mayComeLate ? [costly({ kind: 'time', to: over })] : []),
+      ];
     }
     default:
       return [];

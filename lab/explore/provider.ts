@@ -49,6 +49,8 @@ export function answerPost(before: Situation, move: PostMove, setting: Setting):
     case 'notSent':
     case 'unchecked':
       return sent({ kind: move.outcome, reason: 'no answer' });
+    case 'withheld':
+      return sent({ kind: 'withheld', failureCode: 'not_refundable', reason: 'it must not be sent' });
     case 'ambiguous':
       return sent({
         kind: 'ambiguous',

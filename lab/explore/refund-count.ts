@@ -20,8 +20,9 @@ function countViolations({ payment, provider, book, todo }: Situation, counted: 
   const moving = provider.transactions.filter((one) => canMove(payment.order, one) && !one.hasTurned && !one.isLater);
   // Once a person has decided and the checks are over, nothing is left that could show it.
   const isHidden = book.isFailed && todo.kind === 'end';
-  // One request may have made several that nobody knows of yet.
-  const requests = isHidden ? 0 : Math.min(moving.length, provider.requests);
+  // One request may have made several that nobody knows of yet, and a run that was reset has forgotten all but its own.
+  const known = provider.wasReset ? 1 : provider.requests;
+  const requests = isHidden ? 0 : Math.min(moving.length, known);
   const least = AMOUNT * Math.max(requests, book.final ? 0 : 1);
   const shown = moving.filter(({ transId }) => book.shown.some((one) => one.transId === transId && !one.isAside));
   const sent = shown.reduce((sum, one) => sum + amountOf(one, book), 0);

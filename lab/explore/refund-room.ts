@@ -3,10 +3,13 @@ import type {
   RefundReading,
   reserveRefund,
   START_WITHIN_MS,
+  standingOf,
 } from '../../src/payments/machine/refunds.js';
-import type { PaymentId } from '../../src/payments/words/payment-id.js';
+import type { PaymentId, TransId } from '../../src/payments/words/payment-id.js';
+import { openPayment, type PaymentState } from '../../src/payments/words/payment-state.js';
 import { HOUR_MS, SECOND_MS } from '../../src/payments/words/time.js';
 import { pick, randomOf } from './random.js';
+import { orderOf, SHORT_TERMS } from './setting.js';
 
 /*
  * The refunds of one collection, asked for by two API processes at once: the machine's own module of what is counted,
@@ -18,6 +21,7 @@ import { pick, randomOf } from './random.js';
 export interface RefundModule {
   readonly reserveRefund: typeof reserveRefund;
   readonly START_WITHIN_MS: typeof START_WITHIN_MS;
+  readonly standingOf: typeof standingOf;
 }
 
 /** The rules, checked after every step. */
@@ -26,6 +30,9 @@ const REFUND_RULES = {
     'what the refunds of a collection have moved, or may still move, is never more than was collected, unless the provider has turned what it called final',
   once: 'no refund starts a second time, even when Temporal has forgotten its first payment',
   room: 'a refund is refused for want of room only while the others count for so much',
+  stands:
+    'a refund is sent only while its collection stands, and has room for it beside all that others have moved, or may still move',
+  withheld: 'a refund is withheld only when its collection has failed, or has too little left beside the others',
   merged: 'whatever a request has read newly of a refund is counted, even when the collection has forgotten it',
 } as const;
 type RefundRule = keyof typeof REFUND_RULES;
@@ -45,12 +52,13 @@ const REFUNDS = [0, 1, 2] as const;
 const idOf = (refund: number) => `pay_${refund}` as PaymentId;
 
 /**
- * A refund's payment. `checked`: an operator has decided that nothing moved, and the day's checks are not over;
- * `failed`: nothing moved, and nothing is checked any more; `turned`: what had failed has moved after all.
+ * A refund's payment. `held`: it waits, and nothing was sent; `checked`: an operator has decided that nothing moved, and
+ * the day's checks are not over; `failed`: nothing moved, and nothing is checked any more; `turned`: what had failed has
+ * moved after all.
  */
 interface Payment {
   readonly amount: number;
-  readonly kind: 'open' | 'paid' | 'checked' | 'failed' | 'turned';
+  readonly kind: 'held' | 'open' | 'paid' | 'checked' | 'failed' | 'turned';
   /** Its transaction can move money, or has moved it. */
   readonly moves: boolean;
   /** Grows with each change but the end of the checks. */
@@ -64,6 +72,8 @@ interface Request {
   readonly refund: number;
   readonly amount: number;
   readonly since: number;
+  /** XAF that were collected when it began. */
+  readonly collected: number;
   readonly readings: readonly RefundReading[];
   readonly isReserved?: true;
 }
@@ -79,10 +89,21 @@ interface Allowance {
   readonly forgotten: number;
   /** Payments that the provider has failed, and that have moved after all. */
   readonly turned: number;
+  /** Times that the collection goes to another state. */
+  readonly falls: number;
+}
+
+/** A collection's state; `collected` is in XAF. */
+interface Collection {
+  readonly is: 'paid' | 'reviewed' | 'failed';
+  readonly collected: number;
 }
 
 interface World {
   readonly now: number;
+  readonly collection: Collection;
+  /** Refunds wait before they are sent; otherwise they are sent as they start. */
+  readonly areHeld: boolean;
   readonly counted: readonly CountedRefund[];
   readonly payments: readonly (Payment | undefined)[];
   readonly processes: readonly (Request | undefined)[];
@@ -97,15 +118,17 @@ interface Move {
   readonly broken?: readonly RefundRule[];
 }
 
-const NOTHING: Allowance = { requests: 0, times: 0, losses: 0, forgotten: 0, turned: 0 };
+const NOTHING: Allowance = { requests: 0, times: 0, losses: 0, forgotten: 0, turned: 0, falls: 0 };
 
 const BEGIN: World = {
   now: 0,
+  collection: { is: 'paid', collected: COLLECTED },
+  areHeld: false,
   counted: [],
   payments: REFUNDS.map(() => undefined),
   processes: [undefined, undefined],
   late: [],
-  left: { requests: 4, times: 2, losses: 2, forgotten: 1, turned: 1 },
+  left: { requests: 4, times: 2, losses: 2, forgotten: 1, turned: 1, falls: 0 },
 };
 
 /** Small worlds that are explored to their ends, before longer stories of all that may happen. */
@@ -116,6 +139,8 @@ const SETTINGS: readonly Partial<Allowance>[] = [
   { requests: 3, times: 1, forgotten: 1 },
   { requests: 2, times: 1, forgotten: 2 },
   { requests: 2, times: 1, losses: 1, turned: 1 },
+  { requests: 2, falls: 2 },
+  { requests: 3, falls: 1, turned: 1 },
 ];
 
 /** Lists what may happen next. */
@@ -129,18 +154,22 @@ function movesFrom(world: World, module: RefundModule): Move[] {
       const { counted } = reserve(rest, request, module);
       return [{ label: `a reservation of ${nameOf(request)} is carried out late`, to: { ...rest, counted } }];
     }),
-    ...world.payments.flatMap((payment, refund) => (payment === undefined ? [] : fates(world, refund, payment))),
+    ...world.payments.flatMap((payment, refund) =>
+      payment === undefined ? [] : fates(world, refund, payment, module),
+    ),
+    ...falls(world),
     ...times(world),
     ...forgets(world),
   ];
 }
 
 function begins(world: World, process: number): Move[] {
-  if (world.left.requests === 0) return [];
+  if (world.left.requests === 0 || world.collection.is !== 'paid') return [];
+  const { collected } = world.collection;
   const readings = REFUNDS.flatMap((refund) => readingOf(world, refund) ?? []);
   return REQUESTS.map(({ refund, amount }) => ({
     label: `process ${process} is asked for ${nameOf({ refund, amount })}, and reads all`,
-    to: spend(withRequest(world, process, { refund, amount, since: world.now, readings }), 'requests'),
+    to: spend(withRequest(world, process, { refund, amount, since: world.now, collected, readings }), 'requests'),
   }));
 }
 
@@ -197,20 +226,16 @@ function start(world: World, process: number, request: Request, module: RefundMo
   if (world.now > request.since + module.START_WITHIN_MS) return { label: `${label} too late, and does not`, to: idle };
   const before = world.payments[refund];
   if (before !== undefined && !before.isForgotten) return { label: `${label}, which has begun before`, to: idle };
-  const payment: Payment = { amount, kind: 'open', moves: true, asOf: 1 };
+  const payment: Payment = { amount, kind: world.areHeld ? 'held' : 'open', moves: true, asOf: 1 };
   return { label, to: withPayment(idle, refund, payment), broken: before === undefined ? [] : ['once'] };
 }
 
 function reserve(world: World, request: Request, { reserveRefund: reserveIn }: RefundModule) {
-  const { refund, amount, readings, since: readAt } = request;
+  const { refund, amount, collected, readings, since: readAt } = request;
   const id = idOf(refund);
-  const { refunds: counted, answer } = reserveIn(
-    world.counted,
-    { id, amount, collected: COLLECTED, readings, readAt },
-    world.now,
-  );
+  const { refunds: counted, answer } = reserveIn(world.counted, { id, amount, collected, readings, readAt }, world.now);
   const broken: RefundRule[] = [];
-  if (answer.kind === 'noRoom' && mostOf(world, request) + amount <= COLLECTED) broken.push('room');
+  if (answer.kind === 'noRoom' && mostOf(world, request) + amount <= collected) broken.push('room');
   if (readings.some((reading) => isLeftOut(world, counted, reading))) broken.push('merged');
   return { counted, answer: answer.kind, broken };
 }
@@ -255,12 +280,14 @@ function isLeftOut(world: World, counted: readonly CountedRefund[], reading: Ref
 }
 
 /** What becomes of a refund's payment. */
-function fates(world: World, refund: number, payment: Payment): Move[] {
+function fates(world: World, refund: number, payment: Payment, module: RefundModule): Move[] {
   const become = (label: string, change: Partial<Payment>, asOf = payment.asOf + 1): Move => ({
     label: `refund ${refund} ${label}`,
     to: withPayment(world, refund, { ...payment, ...change, asOf }),
   });
   switch (payment.kind) {
+    case 'held':
+      return send(world, refund, payment, module);
     case 'open':
       return [
         // It counts as before, but now Temporal may forget it.
@@ -278,6 +305,59 @@ function fates(world: World, refund: number, payment: Payment): Move[] {
             to: spend(to, 'turned'),
           }));
     default:
+      return [];
+  }
+}
+
+/** Sends a refund that has waited, if the collection stands as it is read now. */
+function send(world: World, refund: number, payment: Payment, { standingOf: standingIn }: RefundModule): Move[] {
+  const { is, collected } = world.collection;
+  const others = world.payments.filter((_, other) => other !== refund);
+  const counted = others.reduce((sum, one) => sum + (one === undefined ? 0 : countOf(one)), 0);
+  const standing = standingIn(collectionIn(world), payment.amount, counted);
+  const label = `refund ${refund} is to be sent, and its collection is ${is}, with ${collected} XAF: ${standing.kind}`;
+  // It is tried again.
+  if (standing.kind === 'doubtful') return [];
+  const isRight = is === 'paid' && counted + payment.amount <= collected;
+  const asOf = payment.asOf + 1;
+  if (standing.kind === 'stands') {
+    const to = withPayment(world, refund, { ...payment, kind: 'open', asOf });
+    return [{ label, to, broken: isRight ? [] : ['stands'] }];
+  }
+  const to = withPayment(world, refund, { ...payment, kind: 'failed', moves: false, asOf });
+  return [{ label, to, broken: isRight || is === 'reviewed' ? ['withheld'] : [] }];
+}
+
+/** The collection's payment, as its refunds are sent by it. */
+function collectionIn({ collection: { is, collected } }: World): PaymentState {
+  const opened = openPayment({ ...orderOf('direct'), amount: COLLECTED }, SHORT_TERMS, 0);
+  const transId = 'T1' as TransId;
+  const phases = {
+    paid: { kind: 'ended', status: 'SUCCESSFUL', transId, checks: [] },
+    failed: { kind: 'ended', status: 'FAILED', failureCode: 'failed_at_provider', transId, checks: [] },
+    reviewed: { kind: 'review', number: 1, why: 'contradicted', since: 0, held: true },
+  } as const;
+  return { ...opened, phase: phases[is], facts: { amountPaid: collected } };
+}
+
+/** The provider contradicts the collection, or a person decides what has become of it. */
+function falls(world: World): Move[] {
+  const { collection, left } = world;
+  if (left.falls === 0) return [];
+  const become = (label: string, change: Partial<Collection>): Move => ({
+    label: `the collection ${label}`,
+    to: spend({ ...world, collection: { ...collection, ...change } }, 'falls'),
+  });
+  switch (collection.is) {
+    case 'paid':
+      return [
+        become('is under review', { is: 'reviewed' }),
+        become('is corrected to less', { collected: 70 }),
+        become('has failed', { is: 'failed' }),
+      ];
+    case 'reviewed':
+      return [become('stands after all', { is: 'paid' }), become('has failed', { is: 'failed' })];
+    case 'failed':
       return [];
   }
 }
@@ -300,7 +380,11 @@ function forgets(world: World): Move[] {
       ? []
       : [{ label: 'Temporal forgets what was counted', to: spend({ ...world, counted: [] }, 'forgotten') }];
   const ended = world.payments.flatMap((payment, refund): Move[] =>
-    payment === undefined || payment.isForgotten || payment.kind === 'open' || payment.kind === 'checked'
+    payment === undefined ||
+    payment.isForgotten ||
+    payment.kind === 'held' ||
+    payment.kind === 'open' ||
+    payment.kind === 'checked'
       ? []
       : [
           {
@@ -387,7 +471,7 @@ export function exploreRefunds(
 ): RefundExploration {
   let visited = 0;
   for (const setting of SETTINGS) {
-    const explored = exploreWorld(module, { ...BEGIN, left: { ...NOTHING, ...setting } }, states);
+    const explored = exploreWorld(module, beginWith({ ...NOTHING, ...setting }), states);
     visited += explored.states;
     if (explored.broken.length > 0) return { states: visited, walks: 0, broken: explored.broken };
   }
@@ -397,6 +481,11 @@ export function exploreRefunds(
     if (broken.length > 0) return { states: visited, walks: walk, broken };
   }
   return { states: visited, walks, broken: [] };
+}
+
+/** Where the collection may fall, refunds wait: it does so after their orders. */
+function beginWith(left: Allowance): World {
+  return { ...BEGIN, areHeld: left.falls > 0, left };
 }
 
 function exploreWorld(module: RefundModule, begin: World, states: number): Omit<RefundExploration, 'walks'> {
@@ -422,8 +511,9 @@ function exploreWorld(module: RefundModule, begin: World, states: number): Omit<
 
 /** Tells one story at random, to its end or until a rule is broken. */
 function tell(module: RefundModule, random: () => number): Found[] {
-  let visit: Visit = { world: BEGIN, label: '' };
-  for (let move = pick(movesFrom(BEGIN, module), random); move !== undefined; ) {
+  const begin = random() < 0.5 ? BEGIN : beginWith({ ...BEGIN.left, falls: 2 });
+  let visit: Visit = { world: begin, label: '' };
+  for (let move = pick(movesFrom(begin, module), random); move !== undefined; ) {
     visit = { world: move.to, label: move.label, from: visit };
     const broken = foundBy(visit, move, module);
     if (broken.length > 0) return broken;

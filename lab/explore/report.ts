@@ -225,6 +225,8 @@ function describePost(move: PostMove, { provider, todo }: Situation): string {
       return `the request${cause} can't be sent${meanwhile}`;
     case 'unchecked':
       return `the request${cause} isn't sent, since Temporal doesn't say whether the workflow was reset${meanwhile}`;
+    case 'withheld':
+      return `the request${cause} isn't sent, and never will be${meanwhile}`;
     case 'ambiguous':
       return `the request${cause} ${provider.wasReset ? 'is not sent again after the reset' : `${taken}, its answer lost`}${meanwhile}`;
     case 'shown':

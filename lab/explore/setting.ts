@@ -12,6 +12,8 @@ export const TROUBLES = [
   'unauthorized',
   'throttledPost',
   'unchecked',
+  'withheld',
+  'workersAway',
   'wrongAmount',
   'noAnswer',
   'silence',

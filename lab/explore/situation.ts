@@ -2,6 +2,7 @@ import type { PaymentEvent, RequestEvent } from '../../src/payments/machine/even
 import type { Step } from '../../src/payments/machine/machine.js';
 import type { Todo } from '../../src/payments/machine/plan.js';
 import type { Refusal } from '../../src/payments/machine/replies.js';
+import type { SentIf } from '../../src/payments/machine/sending.js';
 import type { PaymentOrder, PaymentTerms } from '../../src/payments/words/order.js';
 import type { PaymentEventType, PaymentStatus } from '../../src/payments/words/payment.js';
 import type { TransId } from '../../src/payments/words/payment-id.js';
@@ -14,6 +15,7 @@ export interface Machine {
   readonly openPayment: (order: PaymentOrder, terms: PaymentTerms, now: number) => PaymentState;
   readonly step: (payment: PaymentState, event: PaymentEvent, now: number) => Step;
   readonly objectionTo: (payment: PaymentState, event: RequestEvent, now: number) => Refusal | undefined;
+  readonly sentIf: (payment: PaymentState, now: number) => SentIf;
   /** What a payout counts for as a refund, in XAF. */
   readonly sentBy: (payment: PaymentState) => number;
   /** What a collection has collected, in XAF, once that is certain. */
@@ -168,6 +170,8 @@ export interface Book {
   readonly proposed?: { readonly what: string; readonly review: number; readonly by: string } | undefined;
   /** Another person than the clerk has approved the held payout, as it is sent. */
   readonly isApproved?: true | undefined;
+  /** Time of the approval, in ms since the epoch. */
+  readonly approvedAt?: number | undefined;
   /** Somebody has rejected or withdrawn the held payout, or the time for its approval is over. */
   readonly isStopped?: 'rejected' | 'withdrawn' | 'late' | undefined;
   readonly expiresAt?: number | undefined;

@@ -4,6 +4,7 @@ import type { TransId } from '../../src/payments/words/payment-id.js';
 import type { PaymentState } from '../../src/payments/words/payment-state.js';
 import type { Ambiguity, Inquiry, Phase, Review, Unsent } from '../../src/payments/words/phase.js';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/payments/words/time.js';
+import { sendUntil } from './invariants.js';
 import type { Situation } from './situation.js';
 
 /** Texts that matter only for equality. */
@@ -42,6 +43,8 @@ export function encode(situation: Situation): string {
     for (const one of view) text += `${one.transId}${one.status}`;
   }
   text += `|${book.isApproved ? 'a' : ''}${book.isStopped ?? ''}`;
+  const { kind } = payment.phase;
+  if (kind === 'held' || kind === 'waiting' || kind === 'sending') text += future(sendUntil(situation), now);
   if (book.proposed !== undefined) {
     const { what, by, review } = book.proposed;
     text += `p${what},${by},${payment.reviews - review}`;

@@ -123,12 +123,12 @@ function onWithheld(
   { failureCode, reason }: Extract<InitiationOutcome, { readonly kind: 'withheld' }>,
   now: number,
 ): PaymentState {
-  if (ambiguity !== undefined) {
-    const why = `${whyAmbiguous(ambiguity.reason)}, and it was not sent once more: ${reason}`;
-    return searchUnderReview(withoutDecision(payment, cause), ambiguity, why, now);
-  }
   const outcome = { status: 'FAILED', failureCode, reason } as const;
-  return unsent === undefined ? endUnlessNamed(payment, outcome, now) : endIfAbsent(payment, outcome, reason, now);
+  if (ambiguity === undefined) {
+    return unsent === undefined ? endUnlessNamed(payment, outcome, now) : endIfAbsent(payment, outcome, reason, now);
+  }
+  const why = `${whyAmbiguous(ambiguity.reason)}, and it was not sent once more: ${reason}`;
+  return searchUnderReview(withoutDecision(payment, cause), ambiguity, why, now);
 }
 
 /**

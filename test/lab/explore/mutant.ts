@@ -43,13 +43,14 @@ const folders: string[] = [];
  */
 export async function mutantOf(change: Change): Promise<Machine> {
   const folder = await transpiled(change);
-  const [{ step }, { objectionTo }, { openPayment }, refunds] = await Promise.all([
+  const [{ step }, { objectionTo }, { sentIf }, { openPayment }, refunds] = await Promise.all([
     load<Pick<Machine, 'step'>>(folder, 'machine.ts'),
     load<Pick<Machine, 'objectionTo'>>(folder, 'requests.ts'),
+    load<Pick<Machine, 'sentIf'>>(folder, 'sending.ts'),
     load<Pick<Machine, 'openPayment'>>(folder, 'payment-state.ts'),
     load<Pick<Machine, 'sentBy' | 'collectedBy'>>(folder, 'refunds.ts'),
   ]);
-  return { openPayment, step, objectionTo, sentBy: refunds.sentBy, collectedBy: refunds.collectedBy };
+  return { openPayment, step, objectionTo, sentIf, sentBy: refunds.sentBy, collectedBy: refunds.collectedBy };
 }
 
 /** The module of src/payments that a change is made to. */

@@ -1,5 +1,6 @@
 import type { Invariant } from '../../../lab/explore/invariants.js';
 import { calmSettingOf, LISTED_LATE, QUICK_TERMS, type Setting, TWO_PEOPLE } from '../../../lab/explore/setting.js';
+import { MINUTE_MS } from '../../../src/payments/words/time.js';
 import type { Change } from './mutant.js';
 
 /** A rule that is switched off, a small world in which that is seen, and the story that shows it. */
@@ -100,6 +101,26 @@ const unsent = world({
   troubles: new Set(['unauthorized', 'notSent', 'throttledPost', 'unchecked']),
   requests: new Set(['expire']),
   allowance: { troubles: 4, requests: 1 },
+});
+/** No worker runs until the payment's time is over. */
+const late = world({
+  kind: 'payout',
+  held: { sendAfterMs: MINUTE_MS },
+  troubles: new Set(['workersAway', 'notSent']),
+  allowance: { troubles: 2 },
+});
+const lateAfterApproval = world({
+  kind: 'payout',
+  held: { approval: true, sendAfterMs: MINUTE_MS },
+  troubles: new Set(['workersAway']),
+  decisions: new Set(['second']),
+  allowance: { troubles: 1, decisions: 1 },
+});
+const withheld = world({
+  kind: 'payout',
+  troubles: new Set(['withheld', 'ambiguous', 'throttledPost']),
+  decisions: new Set(['resend', 'insist']),
+  allowance: { troubles: 2, decisions: 1 },
 });
 const twoPeople = world({
   kind: 'payout',
@@ -1770,5 +1791,29 @@ export const MUTANTS: readonly Mutant[] = [
     }),
     breaks: 'oneLink',
     story: [/a notification/, /status of T1: no answer/, /list: T1/, /T1 no more/],
+  },
+  {
+    rule: 'what was ordered is not sent once its time is over',
+    find: "if (isTooLate(payment, phase, now, orderedAt)) return 'late';",
+    replace: '',
+    setting: late,
+    breaks: 'sendBy',
+    story: [/to be sent/],
+  },
+  {
+    rule: 'the time to send a payout that was held counts from its date or approval, and not from its release',
+    find: 'const approvedAt = release?.approvals.map(({ at }) => at) ?? [];',
+    replace: 'const approvedAt = [release?.at ?? 0];',
+    setting: lateAfterApproval,
+    breaks: 'sendBy',
+    story: [/approves the payout/],
+  },
+  {
+    rule: 'a resend that is withheld leaves the earlier request in doubt',
+    find: 'if (ambiguity === undefined) { return unsent === undefined ? endUnlessNamed(payment, outcome, now)',
+    replace: 'if (now > 0) { return unsent === undefined ? endUnlessNamed(payment, outcome, now)',
+    setting: withheld,
+    breaks: 'failedTruth',
+    story: [/resend/, /never will be/],
   },
 ];

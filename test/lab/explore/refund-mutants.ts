@@ -164,4 +164,29 @@ export const ROOM_MUTANTS: readonly RoomMutant[] = [
       "const isOver = before !== undefined && (before.kind === 'known' || before.at + RESERVED_FOR_MS <= readAt);",
     breaks: 'never more than was collected',
   },
+  {
+    rule: 'a refund is not sent once its collection is no longer SUCCESSFUL',
+    find: 'if (paid === undefined) { const kind',
+    replace:
+      "if (paid === undefined) return { kind: 'stands', paid: [], toSpare: 0 }; if (paid === undefined) { const kind",
+    breaks: 'only while its collection stands',
+  },
+  {
+    rule: 'a refund is not sent once its collection has less left than it',
+    find: "if (toSpare >= 0) return { kind: 'stands', paid, toSpare };",
+    replace: "return { kind: 'stands', paid, toSpare };",
+    breaks: 'only while its collection stands',
+  },
+  {
+    rule: 'a refund that is to be sent leaves room for all others',
+    find: 'const toSpare = sumOf(paid) - others - amount;',
+    replace: 'const toSpare = sumOf(paid) - amount;',
+    breaks: 'only while its collection stands',
+  },
+  {
+    rule: 'a refund whose collection is under review is not given up for that',
+    find: "const kind = isFinalPayment(collection) ? 'gone' : 'doubtful';",
+    replace: "const kind = 'gone' as const;",
+    breaks: 'withheld only when',
+  },
 ];

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { exploreRefunds, type RefundModule } from '../../../lab/explore/refund-room.js';
-import { reserveRefund, START_WITHIN_MS } from '../../../src/payments/machine/refunds.js';
+import { reserveRefund, START_WITHIN_MS, standingOf } from '../../../src/payments/machine/refunds.js';
 import { mutantModule, removeMutants } from './mutant.js';
 import { ROOM_MUTANTS } from './refund-mutants.js';
 
@@ -10,7 +10,7 @@ afterAll(removeMutants);
 
 describe('the refunds of a collection, asked for by two processes', () => {
   it('break no rule', () => {
-    const { states, walks, broken } = exploreRefunds({ reserveRefund, START_WITHIN_MS }, BOUNDS);
+    const { states, walks, broken } = exploreRefunds({ reserveRefund, START_WITHIN_MS, standingOf }, BOUNDS);
     expect(broken).toEqual([]);
     expect(states).toBeGreaterThan(50_000);
     expect(walks).toBe(5_000);
