@@ -52,9 +52,9 @@ const REFUNDS = [0, 1, 2] as const;
 const idOf = (refund: number) => `pay_${refund}` as PaymentId;
 
 /**
- * A refund's payment. `held`: it waits, and nothing was sent; `checked`: an operator has decided that nothing moved, and
- * the day's checks are not over; `failed`: nothing moved, and nothing is checked any more; `turned`: what had failed has
- * moved after all.
+ * A refund's payment. `held`: it waits, and nothing was sent; `checked`: an operator has decided that nothing moved,
+ * and the day's checks are not over; `failed`: nothing moved, and nothing is checked any more; `turned`: what had
+ * failed has moved after all.
  */
 interface Payment {
   readonly amount: number;

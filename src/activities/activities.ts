@@ -82,15 +82,6 @@ export function createActivities(dependencies: ActivityDependencies) {
     );
   };
 
-  /** Asks about a transaction whose payment has ended, and leaves one question of the provider's limit to others. */
-  const askAgain = (transId: TransId): Promise<StatusAnswer> => {
-    const limit = callLimit();
-    // Temporal's clock counts, as for the questions of payments.
-    const now = Math.max(Date.now(), Context.current().info.scheduledTimestampMs);
-    const ask = () => providers.collection.paymentStatus(transId, limit);
-    return statusLimit.ask(transId, now, ask, STATUS_CALLS_PER_WINDOW - 1);
-  };
-
   return {
     /**
      * @param firstRunId the payment's first run. A reset makes another run, so the first needs no check, which would
@@ -111,8 +102,8 @@ export function createActivities(dependencies: ActivityDependencies) {
 
     /**
      * @param heldSince of a payout that was held and that no operator has decided to send, in ms since the epoch
-     * @param knowsWithheld `false` for a workflow of an earlier version, which couldn't go on after `withheld`: it tries
-     * again until it gives up
+     * @param knowsWithheld `false` for a workflow of an earlier version, which couldn't go on after `withheld`: it
+     *   tries again until it gives up
      */
     async payOut(
       order: PayoutOrder,
@@ -122,10 +113,9 @@ export function createActivities(dependencies: ActivityDependencies) {
     ): Promise<InitiationOutcome> {
       if (heldSince !== null && heldSince < latestRestore) return HELD_THROUGH_RESTORE;
       const limit = callLimit();
-      const why =
-        isRefund(order) && when !== 'late'
-          ? await whyNotRefunded(order, collections, askAgain, limit.signal)
-          : undefined;
+      const ask = (transId: TransId) => askAgain(providers.collection, statusLimit, transId, limit);
+      const isLooked = isRefund(order) && when !== 'late';
+      const why = isLooked ? await whyNotRefunded(order, collections, ask, limit.signal) : undefined;
       const refused = why?.kind === 'withheld' && !knowsWithheld ? notSent(why.reason) : why;
       const send = () => providers.payout.payout(toPayout(order), limit);
       return await moveMoney(order, when, async () => refused ?? (await send()), limit);
@@ -159,6 +149,19 @@ export function createActivities(dependencies: ActivityDependencies) {
       return outcome;
     },
   };
+}
+
+/** Asks about a transaction whose payment has ended, and leaves one question of the provider's limit to others. */
+function askAgain(
+  provider: ProviderClient,
+  statusLimit: StatusLimit,
+  transId: TransId,
+  limit: CallLimit,
+): Promise<StatusAnswer> {
+  // Temporal's clock counts, as for the questions of payments.
+  const now = Math.max(Date.now(), Context.current().info.scheduledTimestampMs);
+  const ask = () => provider.paymentStatus(transId, limit);
+  return statusLimit.ask(transId, now, ask, STATUS_CALLS_PER_WINDOW - 1);
 }
 
 /**
