@@ -59,6 +59,13 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'temporal workflow count --query "StartTime <= \'$ROTATED\' OR CreatedAt <= $(date -d $ROTATED +%s)000"':
     'as the one before. test/api/rotating-keys.test.ts asks for what it counts',
   'docker-compose kill -s HUP api worker codec': 'needs the containers. What it names is checked below',
+  'docker-compose exec -T backup pgbackrest --type=diff backup': 'as the one before',
+  'docker-compose exec -T backup pgbackrest check': 'as the one before',
+  "docker-compose exec -T postgres psql -U temporal -c 'SELECT datname, usename, state, count(*) FROM pg_stat_activity GROUP BY 1, 2, 3 ORDER BY 4 DESC' postgres":
+    'as the one before',
+  'docker-compose exec -T postgres psql -U temporal -c "SELECT pid, usename, application_name, xact_start, left(query, 60) FROM pg_stat_activity WHERE xact_start < now() - interval \'30 minutes\'" postgres':
+    'as the one before',
+  'docker-compose exec -T backup pgbackrest info': 'as the one before',
 };
 
 /** The benchmarks, with whatever options: they take minutes. test/bench runs them with a few payments. */
