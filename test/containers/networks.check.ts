@@ -47,6 +47,8 @@ describe.each(SERVICES)('the container of %s', (service) => {
   it('gets at the ports of those that it may reach, and of no other, even by their addresses', async () => {
     const targets = new Map<string, string>();
     for (const other of SERVICES.filter((name) => name !== service)) {
+      // What listens nowhere may have no address.
+      if (PORTS[other].length === 0) continue;
       const addresses = containers.get(other)?.addresses ?? [];
       expect([other, addresses.length]).not.toEqual([other, 0]);
       for (const port of PORTS[other]) {
