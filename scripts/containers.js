@@ -31,6 +31,7 @@ import { run, Steps, say, succeeds } from './containers/run.js';
 
 const project = fileURLToPath(new URL('..', import.meta.url));
 const { cacheFolder } = await import('../build/stack/temporal/executables.js');
+const { withLock } = await import('../build/stack/processes/lock.js');
 const { helmProgram } = await import('../build/stack/processes/go-programs.js');
 
 const { values: options, positionals: suites } = parseArgs({
@@ -65,7 +66,12 @@ if (options['is-cached']) {
   process.exit(isCached ? 0 : 1);
 }
 if (!options['stand-ins'] && (await succeeds('docker', ['info']))) await withDocker();
-else await withPodman();
+else
+  await withLock(
+    join(folder, 'containers.lock'),
+    (pid) => say(`waiting for process ${pid}, which runs them`),
+    withPodman,
+  );
 
 say(`${steps.passed} passed, ${steps.failed} failed`);
 process.exitCode = steps.failed === 0 ? 0 : 1;

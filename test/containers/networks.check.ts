@@ -7,7 +7,7 @@ import { asRoot, inspect, SERVICES } from './compose.js';
 const PORTS: Readonly<Record<(typeof SERVICES)[number], readonly number[]>> = {
   postgres: [5432],
   backup: [],
-  temporal: [7233],
+  temporal: [7233, 8000],
   'temporal-ui': [8080],
   api: [3000, 9464],
   balancer: [3000],
