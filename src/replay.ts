@@ -8,7 +8,7 @@ import { createLogger } from './telemetry/logger.js';
 import { connectClient, loadTemporalTarget } from './temporal/connection.js';
 import { encryptionOf } from './temporal/encryption.js';
 import { loggingRuntime } from './worker/log.js';
-import { replayRuns } from './worker/replay.js';
+import { hasRuns, replayRuns } from './worker/replay.js';
 
 const USAGE = `Usage: node lib/replay.js [--open <n>] [--ended <n>] [--per-second <n>]
 
@@ -19,7 +19,7 @@ Replays the payments at Temporal with the workflows of this version, before it i
   --per-second <n>   read at most so many histories a second; by default, 20
 
 It needs the settings of Temporal, and ENCRYPTION_KEYS as the API and the workers have it. The exit code is 1 when this
-version can't go on with one of them.
+version can't go on with one of them, and 0 where there is no payment yet.
 `;
 
 /** This version's workflows, bundled when the project was built. */
@@ -58,6 +58,10 @@ async function replay(config: Config<'replay'>, limits: Limits, stop: AbortSigna
       counts.set(kind, (counts.get(kind) ?? 0) + 1);
       if (run.kind === 'failed') print(`${run.workflowId} (${run.type}, run ${run.runId}): ${reasonOf(run.error)}`);
     }
+    if (counts.size === 0 && !stop.aborted && !(await hasRuns(client))) {
+      print(`No payments in the namespace ${client.options.namespace}, nothing to replay.`);
+      return true;
+    }
   } finally {
     await closeAll(logger, [() => client.connection.close()]);
   }
@@ -69,17 +73,17 @@ function reasonOf({ message }: Error): string {
   return /\[TMPRL1100\](?:[^"\\]|\\.)*/.exec(message)?.[0] ?? 'its workflow task fails: the log has the error';
 }
 
-/** Says how it went. A replay of nothing proves nothing. */
+/** Says how it went. Where there are payments, a replay of nothing proves nothing. */
 function summarise(counts: ReadonlyMap<string, number>, wasStopped: boolean): boolean {
   const of = (kind: string) => counts.get(kind) ?? 0;
-  const isEmpty = of('open') + of('ended') + of('failed') === 0;
   print(
     `Replayed: ${of('open')} open workflows and ${of('ended')} ended ones. Failed: ${of('failed')}. ` +
       `Not begun yet: ${of('untouched')}. Deleted meanwhile: ${of('gone')}.`,
   );
   if (wasStopped) print('It was stopped before its end.');
-  else if (isEmpty) print('Nothing could be replayed: look at TEMPORAL_NAMESPACE and TEMPORAL_TASK_QUEUE.');
-  return of('failed') === 0 && !wasStopped && !isEmpty;
+  else if (counts.size === 0)
+    print('There are payments, but none was replayed: look at TEMPORAL_TASK_QUEUE and the options.');
+  return of('failed') === 0 && !wasStopped && counts.size > 0;
 }
 
 /** Reads the options; `undefined` for what is none of ours. */

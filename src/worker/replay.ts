@@ -72,6 +72,13 @@ export async function* replayRuns(options: ReplayOptions, stop: AbortSignal): As
 const outcomeOf = (error: ReplayResult['error']) =>
   error === undefined ? ({ kind: 'replayed' } as const) : ({ kind: 'failed', error } as const);
 
+/** Whether a namespace has any run of a workflow of Sanaga's, whatever its task queue. */
+export async function hasRuns({ workflowService, options: { namespace } }: Client): Promise<boolean> {
+  const types = EVERY_WORKFLOW_TYPE.map((type) => `'${type}'`).join(', ');
+  const { count } = await workflowService.countWorkflowExecutions({ namespace, query: `WorkflowType IN (${types})` });
+  return count.toNumber() > 0;
+}
+
 /** The runs to be replayed, as many a second as they may be. */
 async function* pacedRuns(options: ReplayOptions, stop: AbortSignal): AsyncGenerator<Run> {
   const { client, taskQueue, open = Number.POSITIVE_INFINITY, ended, perSecond } = options;

@@ -1,13 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import { cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { msToTs } from '@temporalio/common/lib/time.js';
 import { z } from 'zod';
 import { plainTargetEnvironment } from '../../src/temporal/connection.js';
 import { makeSecrets } from '../../stack/processes/settings.js';
 import { machine, PROJECT, runFile } from '../support/built.js';
 import { bundleFromSource } from '../support/bundle-workflows.js';
+import { eventually } from '../support/eventually.js';
 import { bringUp, type RunningStack } from '../support/running-stack.js';
 
 /* `node lib/replay.js`, as it is run before a deployment, against a running stack whose payments are encrypted. */
@@ -53,6 +56,20 @@ async function versionWith(change: string): Promise<string> {
   ]);
   await writeFile(join(folder, 'lib/workflow-bundle.js'), code);
   return folder;
+}
+
+/** A namespace of the same server, without a payment. */
+async function emptyNamespace(): Promise<string> {
+  const namespace = `empty-${randomUUID()}`;
+  const { workflowService } = running.client.connection;
+  await workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: msToTs('3 days') });
+  const isKnown = () =>
+    workflowService.countWorkflowExecutions({ namespace }).then(
+      () => true,
+      () => false,
+    );
+  await eventually(isKnown, (known) => known);
+  return namespace;
 }
 
 const replay = (args: readonly string[] = [], folder = PROJECT, settings: NodeJS.ProcessEnv = {}) =>
@@ -103,9 +120,29 @@ describe('the replay before a deployment', () => {
     expect(code).toBe(1);
   });
 
-  it('fails when it finds nothing to replay', async () => {
-    const { code, stdout } = await replay([], PROJECT, { TEMPORAL_TASK_QUEUE: "another's" });
-    expect(stdout).toContain('Nothing could be replayed');
+  it.each([
+    [[], { TEMPORAL_TASK_QUEUE: "another's" }],
+    [['--open', '0', '--ended', '0'], {}],
+  ])('fails when it replays none of the payments that there are: %j, %j', async (args, settings) => {
+    const { code, stdout } = await replay(args, PROJECT, settings);
+    expect(stdout).toContain('There are payments, but none was replayed');
+    expect(code).toBe(1);
+  });
+
+  it('passes where there are no payments yet, so that it holds up no first upgrade', async () => {
+    const namespace = await emptyNamespace();
+    const { code, stdout } = await replay([], PROJECT, { TEMPORAL_NAMESPACE: namespace });
+    expect(stdout).toBe(`No payments in the namespace ${namespace}, nothing to replay.\n`);
+    expect(code).toBe(0);
+  });
+
+  it.each([
+    ['the namespace is missing', { TEMPORAL_NAMESPACE: 'missing' }, 'missing'],
+    ['Temporal is not reached', { TEMPORAL_ADDRESS: '127.0.0.1:1' }, '14 UNAVAILABLE'],
+  ])('fails when %s', async (_, settings, words) => {
+    const { code, stdout, stderr } = await replay([], PROJECT, settings);
+    expect(stdout).toBe('');
+    expect(stderr).toContain(words);
     expect(code).toBe(1);
   });
 
