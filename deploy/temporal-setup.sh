@@ -60,7 +60,7 @@ UserId Keyword
 TransId Keyword
 RefundOf Keyword
 Amount Int
-AmountPaid Int
+AmountPaid Double
 CreatedAt Int
 ATTRIBUTES
 echo "namespace $namespace is ready"

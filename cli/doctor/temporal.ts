@@ -6,7 +6,7 @@ import {
   workflowPollers,
 } from '../../src/temporal/connection.js';
 import { findSetupGaps } from '../../src/temporal/namespace.js';
-import { describeGaps, setupCommands } from '../../src/temporal/setup-gaps.js';
+import { describeGaps, howToSetUp } from '../../src/temporal/setup-gaps.js';
 import { type Finding, fail, ok, reasonOf } from './finding.js';
 
 const LIMIT_MS = 10_000;
@@ -29,8 +29,7 @@ export async function checkTemporal(env: NodeJS.ProcessEnv, taskQueue: string): 
     const found = [ok('temporal', `${address} answers (version ${info.serverVersion ?? 'unknown'})`)];
     const gaps = await within(() => findSetupGaps(connection, namespace));
     if (gaps.length > 0) {
-      const todo = `Run:\n${setupCommands(namespace, gaps).join('\n')}`;
-      return [...found, fail('namespace', describeGaps(namespace, gaps), todo)];
+      return [...found, fail('namespace', describeGaps(namespace, gaps), howToSetUp(namespace, gaps).join('\n'))];
     }
     const pollers = await within(() => workflowPollers(connection, namespace, taskQueue));
     const names = [...new Set(pollers.map(({ identity }) => identity ?? 'unnamed'))];

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { ConfigError } from '../settings/config-error.js';
 import { type SetupConnection, type SetupResult, setUpNamespace } from '../temporal/namespace.js';
-import { describeGaps, setupCommands } from '../temporal/setup-gaps.js';
+import { describeGaps, howToSetUp } from '../temporal/setup-gaps.js';
 import { orStopped } from './run-process.js';
 
 interface RequiredNamespace {
@@ -49,7 +49,6 @@ function instructions(namespace: string, { gaps, refusals }: SetupResult): strin
   return [
     describeGaps(namespace, gaps),
     ...(refusals.length === 0 ? [] : [`Temporal refused to let this process change it: ${refusals.join('; ')}.`]),
-    "Set it up with Temporal's command line, against the same server, and start again:",
-    ...setupCommands(namespace, gaps).map((command) => `  ${command}`),
+    ...howToSetUp(namespace, gaps),
   ].join('\n');
 }

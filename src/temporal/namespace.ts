@@ -16,6 +16,7 @@ const serverTypes = {
   KEYWORD: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
   KEYWORD_LIST: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD_LIST,
   INT: IndexedValueType.INDEXED_VALUE_TYPE_INT,
+  DOUBLE: IndexedValueType.INDEXED_VALUE_TYPE_DOUBLE,
   DATETIME: IndexedValueType.INDEXED_VALUE_TYPE_DATETIME,
 } as const;
 
@@ -28,13 +29,13 @@ const attributes = Object.entries(searchAttributeTypes).map(([name, type]) => ({
 
 /** The part of a connection that checking needs; both a client's and a worker's connection have it. */
 interface CheckedConnection {
-  readonly workflowService: Pick<WorkflowService, 'describeNamespace' | 'countWorkflowExecutions'>;
+  readonly workflowService: Pick<WorkflowService, 'describeNamespace' | 'countWorkflowExecutions' | 'getClusterInfo'>;
   readonly operatorService: Pick<OperatorService, 'listSearchAttributes'>;
 }
 
 /** The part of a connection that setting up needs. */
 export interface SetupConnection extends CheckedConnection {
-  readonly workflowService: Pick<WorkflowService, 'describeNamespace' | 'countWorkflowExecutions' | 'updateNamespace'>;
+  readonly workflowService: CheckedConnection['workflowService'] & Pick<WorkflowService, 'updateNamespace'>;
   readonly operatorService: Pick<OperatorService, 'listSearchAttributes' | 'addSearchAttributes'>;
   withDeadline<T>(deadline: number, calls: () => Promise<T>): Promise<T>;
 }
@@ -89,7 +90,7 @@ async function closeGaps(connection: SetupConnection, namespace: string): Promis
 
   // An attribute of another type suggests that the namespace is used for something else: leave it alone. So does one
   // that can't be added, because others have taken the room.
-  const isOthers = has('type');
+  const isOthers = has('type') || has('room');
   const refused =
     has('missing') && !isOthers ? await failureOf(() => addAttributes(connection, namespace, before)) : undefined;
   const isOurs =
@@ -169,15 +170,46 @@ function nameOf(type: number): string {
 async function attributeGaps(connection: CheckedConnection, namespace: string): Promise<SetupGap[]> {
   try {
     const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
-    return attributes.flatMap((attribute): SetupGap[] => {
+    const gaps = attributes.flatMap((attribute): SetupGap[] => {
       const existing = customAttributes[attribute.name];
       if (existing === undefined) return [toMissing(attribute)];
       const actual = nameOf(existing);
       return actual === attribute.type ? [] : [{ kind: 'type', ...attribute, actual }];
     });
+    const crowded = crowdedTypes(gaps, customAttributes);
+    return crowded.length > 0 && (await isInSql(connection)) ? [...gaps, ...crowded] : gaps;
   } catch (error) {
     // An authorizer may deny the operator service to ordinary clients.
     if (isGrpc(error, [grpc.PERMISSION_DENIED, grpc.UNIMPLEMENTED])) return await gapsByQuery(connection, namespace);
+    throw error;
+  }
+}
+
+/** How many search attributes of a type Temporal's visibility in an SQL database has room for, in a namespace. */
+const roomFor = (type: string): number => (type === 'Keyword' ? 10 : 3);
+
+/** Finds the types of which an SQL database has no room for all that Sanaga needs, beside those of others. */
+function crowdedTypes(gaps: readonly SetupGap[], existing: Readonly<Record<string, number>>): SetupGap[] {
+  const lacking = gaps.flatMap((gap) => (gap.kind === 'missing' || gap.kind === 'type' ? [gap.type] : []));
+  return [...new Set(lacking)].flatMap((type): SetupGap[] => {
+    const ours = attributes.filter((attribute) => attribute.type === type).length;
+    const others = Object.keys(existing).filter(
+      (name) => !(name in searchAttributeTypes) && nameOf(existing[name] ?? 0) === type,
+    );
+    return ours + others.length > roomFor(type) ? [{ kind: 'room', type, others: others.toSorted() }] : [];
+  });
+}
+
+/** Names of Temporal's plugins for visibility in an SQL database. */
+const SQL_STORE = /^(sqlite|mysql|postgres)/;
+
+async function isInSql({ workflowService }: CheckedConnection): Promise<boolean> {
+  try {
+    const { visibilityStore } = await workflowService.getClusterInfo({});
+    return (visibilityStore ?? '').split(',').some((store) => SQL_STORE.test(store));
+  } catch (error) {
+    // Whoever may not ask learns of it when Temporal refuses another attribute.
+    if (isGrpc(error, REFUSED)) return false;
     throw error;
   }
 }
@@ -196,6 +228,7 @@ async function gapsByQuery(connection: CheckedConnection, namespace: string): Pr
 const VALUES: Readonly<Record<string, string>> = {
   Bool: 'false',
   Int: '0',
+  Double: '0',
   Keyword: "'0'",
   KeywordList: "'0'",
   Datetime: "'2026-01-01T00:00:00Z'",

@@ -4,6 +4,9 @@ import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/commo
  * The search attributes of every payment's workflow. They hold no personal data: they aren't encrypted, and anyone who
  * may list workflows can read them.
  *
+ * Temporal's visibility in an SQL database has room for three of each type in a namespace, and for ten keywords. These
+ * leave room for others of every type.
+ *
  * This file is imported by workflow code, so it may import nothing but `@temporalio/common`.
  */
 export const paymentSearchAttributes = {
@@ -28,8 +31,8 @@ export const paymentSearchAttributes = {
   refundOf: defineSearchAttributeKey('RefundOf', SearchAttributeType.KEYWORD),
   /** The order's amount, in XAF. */
   amount: defineSearchAttributeKey('Amount', SearchAttributeType.INT),
-  /** The amount that moved when the payment was last SUCCESSFUL, if the provider has given it, in XAF. */
-  amountPaid: defineSearchAttributeKey('AmountPaid', SearchAttributeType.INT),
+  /** The amount that moved when the payment was last SUCCESSFUL, if the provider has given it, in whole XAF. */
+  amountPaid: defineSearchAttributeKey('AmountPaid', SearchAttributeType.DOUBLE),
   /** ms since the epoch. The same in all runs of a payment, unlike their start times. */
   createdAt: defineSearchAttributeKey('CreatedAt', SearchAttributeType.INT),
 } as const;

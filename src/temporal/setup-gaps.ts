@@ -14,7 +14,9 @@ export type SetupGap =
   /** It has no such search attribute. */
   | { readonly kind: 'missing'; readonly name: string; readonly type: string }
   /** It has the search attribute with another type. */
-  | { readonly kind: 'type'; readonly name: string; readonly type: string; readonly actual: string };
+  | { readonly kind: 'type'; readonly name: string; readonly type: string; readonly actual: string }
+  /** Its database has no room for search attributes of this type that it lacks, because others have theirs there. */
+  | { readonly kind: 'room'; readonly type: string; readonly others: readonly string[] };
 
 /** Describes a gap of a namespace in a sentence. */
 export function describeGaps(namespace: string, gaps: readonly SetupGap[]): string {
@@ -36,7 +38,28 @@ function describeGap(gap: SetupGap): string {
       return `has no search attribute ${gap.name} (${gap.type})`;
     case 'type':
       return `has the search attribute ${gap.name} as ${gap.actual} instead of ${gap.type}`;
+    case 'room':
+      return `has no room for more of type ${gap.type} beside those of others: ${gap.others.join(' and ')}`;
   }
+}
+
+/** Says in lines how to close the gaps, with commands of Temporal's command line against the same server. */
+export function howToSetUp(namespace: string, gaps: readonly SetupGap[]): string[] {
+  const indented = (commands: readonly string[]) => commands.map((command) => `  ${command}`);
+  if (gaps.some(({ kind }) => kind === 'room')) {
+    return [
+      'Remove search attributes that nobody uses any more, or give Sanaga a namespace of its own: make one, set',
+      'TEMPORAL_NAMESPACE to its name, and start again.',
+      ...indented(setupCommands('sanaga', [{ kind: 'namespace' }])),
+    ];
+  }
+  return [
+    "Set it up with Temporal's command line, against the same server, and start again:",
+    ...indented(setupCommands(namespace, gaps)),
+    ...(gaps.some(({ kind }) => kind === 'type')
+      ? ['If others use what is to be removed, set TEMPORAL_NAMESPACE to a namespace for Sanaga alone instead.']
+      : []),
+  ];
 }
 
 /** The commands of Temporal's command line that close the gaps. */
@@ -50,6 +73,8 @@ export function setupCommands(namespace: string, gaps: readonly SetupGap[]): str
         return [command('namespace update', `--retention ${RETENTION_DAYS}d`)];
       case 'missing':
         return [command('search-attribute create', `--name ${gap.name} --type ${gap.type}`)];
+      case 'room':
+        return [];
       case 'type':
         return [
           command('search-attribute remove', `--name ${gap.name}`),

@@ -6,7 +6,7 @@ import {
   type TemporalTarget,
 } from '../../src/temporal/connection.js';
 import { setUpNamespace } from '../../src/temporal/namespace.js';
-import { describeGaps, type SetupGap, setupCommands } from '../../src/temporal/setup-gaps.js';
+import { describeGaps, howToSetUp, type SetupGap } from '../../src/temporal/setup-gaps.js';
 import { type StartDevServerOptions, startDevServer } from './start-dev-server.js';
 
 /** A Temporal server that is set up for payments: an embedded one, or one that was already running. */
@@ -62,10 +62,13 @@ async function useExternal(env: NodeJS.ProcessEnv, report: (line: string) => voi
 
   const gaps = await prepareExternal(target);
   if (gaps.length > 0) {
-    const commands = setupCommands(target.namespace, gaps).map((command) => `\n  ${command}`);
+    const { address, namespace } = target;
     throw new Error(
-      `temporal: ${describeGaps(target.namespace, gaps)} Run this against ${target.address}, or unset ` +
-        `TEMPORAL_ADDRESS to use an embedded server:${commands.join('')}`,
+      [
+        `temporal: ${describeGaps(namespace, gaps)}`,
+        ...howToSetUp(namespace, gaps),
+        `Or unset TEMPORAL_ADDRESS, which is ${address}, to use an embedded server.`,
+      ].join('\n'),
     );
   }
 

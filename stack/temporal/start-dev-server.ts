@@ -98,7 +98,7 @@ export async function startDevServer({
   });
   const address = `127.0.0.1:${ports.port}`;
   try {
-    await prepare(server, { address, namespace }, startLimitMs);
+    await prepare(server, { address, namespace, file }, startLimitMs);
   } catch (error) {
     await server.stop(STOP_GRACE_MS);
     throw error;
@@ -119,7 +119,7 @@ export async function startDevServer({
 
 async function prepare(
   server: Child,
-  target: { address: string; namespace: string },
+  target: { address: string; namespace: string; file: string | undefined },
   startLimitMs: number,
 ): Promise<void> {
   const connection = lazyConnection(target);
@@ -127,7 +127,10 @@ async function prepare(
     const probe = () => probeTemporal(connection, target.namespace).then(() => true);
     await untilReady(server, probe, startLimitMs);
     const { gaps } = await setUpNamespace(connection, target.namespace);
-    if (gaps.length > 0) throw new Error(describeGaps(target.namespace, gaps));
+    if (gaps.length === 0) return;
+    const anew =
+      target.file && ` Another version made it. To begin anew, delete ${dirname(target.file)} with its payments.`;
+    throw new Error(`${describeGaps(target.namespace, gaps)}${anew ?? ''}`);
   } finally {
     await connection.close();
   }

@@ -28,6 +28,7 @@ describe('deploy/temporal-setup.sh', () => {
       KEYWORD: 'Keyword',
       KEYWORD_LIST: 'KeywordList',
       INT: 'Int',
+      DOUBLE: 'Double',
       DATETIME: 'Datetime',
     } as const;
     const needed = Object.values(paymentSearchAttributes).map(({ name, type }) => `${name} ${types[type]}`);

@@ -87,7 +87,11 @@ export async function bringUp(
   };
   const report = () => undefined;
   const temporal = {
-    env: { ...machine(), ...(temporalAddress && { TEMPORAL_ADDRESS: temporalAddress }) },
+    env: {
+      ...machine(),
+      ...(temporalAddress && { TEMPORAL_ADDRESS: temporalAddress }),
+      ...(settings.TEMPORAL_NAMESPACE && { TEMPORAL_NAMESPACE: settings.TEMPORAL_NAMESPACE }),
+    },
   };
   const recordsFolder = withRecords ? await mkdtemp(join(tmpdir(), 'sanaga-e2e-records-')) : undefined;
   // Several stacks may share one Temporal.

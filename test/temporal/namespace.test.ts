@@ -51,7 +51,7 @@ const allAttributes = [
   ['TransId', 'Keyword'],
   ['RefundOf', 'Keyword'],
   ['Amount', 'Int'],
-  ['AmountPaid', 'Int'],
+  ['AmountPaid', 'Double'],
   ['CreatedAt', 'Int'],
 ] as const;
 const names = allAttributes.map(([name]) => name as string);
@@ -238,15 +238,79 @@ describe('a namespace that payments are to live in', () => {
       'temporal operator search-attribute remove --namespace occupied --name Amount',
       'temporal operator search-attribute create --namespace occupied --name Amount --type Int',
     ]);
+    await expect(isNamespaceReady({ connection, namespace: 'occupied', logger })).rejects.toThrow(
+      /--name Amount --type Int\nIf others use what is to be removed, set TEMPORAL_NAMESPACE to a namespace for Sanaga alone/,
+    );
   });
 
-  it('whose room for numbers others have taken is refused, and keeps its own retention', async () => {
-    await makeNamespace('shared');
-    await add('shared', { Theirs: IndexedValueType.INDEXED_VALUE_TYPE_INT });
-    const { gaps, refusals } = await setUpNamespace(connection, 'shared');
-    expect(gaps).toContainEqual({ kind: 'retention', days: 3 });
-    expect(gaps).toContainEqual({ kind: 'missing', name: 'Amount', type: 'Int' });
-    expect(refusals).toEqual([expect.stringMatching(/cannot have more than 3 search attribute/)]);
+  it('with the AmountPaid of an earlier version comes with the commands that mend it', async () => {
+    await makeNamespace('earlier');
+    await add('earlier', { ...searchAttributeTypes, AmountPaid: IndexedValueType.INDEXED_VALUE_TYPE_INT });
+    const { gaps } = await setUpNamespace(connection, 'earlier');
+    expect(gaps).toContainEqual({ kind: 'type', name: 'AmountPaid', type: 'Double', actual: 'Int' });
+    expect(setupCommands('earlier', gaps).slice(1)).toEqual([
+      'temporal operator search-attribute remove --namespace earlier --name AmountPaid',
+      'temporal operator search-attribute create --namespace earlier --name AmountPaid --type Double',
+    ]);
+    await connection.operatorService.removeSearchAttributes({ namespace: 'earlier', searchAttributes: ['AmountPaid'] });
+    await add('earlier', { AmountPaid: IndexedValueType.INDEXED_VALUE_TYPE_DOUBLE });
+    expect(await setUpNamespace(connection, 'earlier')).toEqual({ gaps: [], refusals: [] });
+  });
+
+  describe('in which others have search attributes', () => {
+    const {
+      INDEXED_VALUE_TYPE_BOOL: Bool,
+      INDEXED_VALUE_TYPE_DATETIME: Datetime,
+      INDEXED_VALUE_TYPE_DOUBLE: Double,
+      INDEXED_VALUE_TYPE_INT: Int,
+      INDEXED_VALUE_TYPE_KEYWORD: Keyword,
+      INDEXED_VALUE_TYPE_KEYWORD_LIST: KeywordList,
+      INDEXED_VALUE_TYPE_TEXT: Text,
+    } = IndexedValueType;
+
+    it.each(Object.entries({ Bool, Datetime, Double, Int, Keyword, KeywordList, Text }))(
+      'has room for theirs of type %s beside Sanaga’s',
+      async (name, type) => {
+        await makeNamespace(`beside-${name}`);
+        await add(`beside-${name}`, { Theirs: type });
+        expect(await setUpNamespace(connection, `beside-${name}`)).toEqual({ gaps: [], refusals: [] });
+      },
+    );
+
+    it('is refused, and keeps its own retention, when they have taken the room: it says which', async () => {
+      await makeNamespace('crowded');
+      await add('crowded', { Theirs: Int, Rank: Int, One: Datetime, Two: Datetime, Three: Datetime, Also: Bool });
+      const { gaps, refusals } = await setUpNamespace(connection, 'crowded');
+      expect(refusals).toEqual([]);
+      expect(gaps).toContainEqual({ kind: 'retention', days: 3 });
+      expect(gaps.filter(({ kind }) => kind === 'room')).toEqual([
+        { kind: 'room', type: 'Datetime', others: ['One', 'Three', 'Two'] },
+        { kind: 'room', type: 'Int', others: ['Rank', 'Theirs'] },
+      ]);
+      expect(Object.keys(await customAttributes('crowded'))).not.toContain('Merchant');
+      const { workflowService } = connection;
+      const { config } = await workflowService.describeNamespace({ namespace: 'crowded' });
+      expect(tsToMs(config?.workflowExecutionRetentionTtl)).toBe(3 * DAY_MS);
+      await expect(isNamespaceReady({ connection, namespace: 'crowded', logger })).rejects.toThrow(
+        /no room for more of type Int beside those of others: Rank and Theirs\.\nRemove search attributes .* namespace of its own.*\n.*\n {2}temporal operator namespace create --namespace sanaga --retention 30d$/,
+      );
+    });
+
+    it('is asked for its room only where Temporal has an SQL database', async () => {
+      await makeNamespace('elsewhere');
+      await add('elsewhere', { Theirs: Int, Rank: Int });
+      const guarded = forbidding(['addSearchAttributes']);
+      const found = (visibilityStore: string) =>
+        findSetupGaps(
+          {
+            ...guarded,
+            workflowService: { ...guarded.workflowService, getClusterInfo: async () => ({ visibilityStore }) },
+          } as unknown as SetupConnection,
+          'elsewhere',
+        );
+      const kinds = async (store: string) => (await found(store)).filter(({ kind }) => kind === 'room').length;
+      expect([await kinds('elasticsearch'), await kinds('postgres12_pgx,elasticsearch')]).toEqual([0, 1]);
+    });
   });
 
   it('that does not exist is refused, with the commands that make it', async () => {
