@@ -57,7 +57,8 @@ CMD ["node", "build/sandbox/main.js"]
 # What docker-compose.yml stores in: PostgreSQL, with what backs it up. docker build --target postgres
 FROM postgres:16.14@sha256:95206741a5b214807675e14165369d05b93a9cf692223b616d07cca227e74b0b AS postgres
 RUN apt-get update && apt-get install -y --no-install-recommends pgbackrest && rm -rf /var/lib/apt/lists/* \
-  && install -d -m 750 -o postgres -g postgres /var/lib/pgbackrest /metrics
+  && install -d -m 750 -o postgres -g postgres /var/lib/pgbackrest \
+  && install -d -m 755 -o postgres -g postgres /metrics
 
 # The default target, since it is the last.
 FROM base AS product

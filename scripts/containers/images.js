@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { run, say } from './run.js';
 
-const { goModule, goProgram } = await import('../../build/stack/processes/go-programs.js');
+const { buildWithGo, goModule, goProgram } = await import('../../build/stack/processes/go-programs.js');
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const STAND_INS = fileURLToPath(new URL('stand-ins', import.meta.url));
@@ -12,6 +12,7 @@ const STAND_INS = fileURLToPath(new URL('stand-ins', import.meta.url));
 /** Where `go install` finds the Web UI, by the version that docker-compose.yml names. */
 const WEB_UI = 'github.com/temporalio/ui-server/v2';
 const TEMPORAL_SERVER = 'go.temporal.io/server';
+const NODE_EXPORTER = 'github.com/prometheus/node_exporter';
 
 /**
  * What plays an image that can't be pulled: the folder it is built in, what else goes into that folder, and what it is
@@ -30,6 +31,17 @@ const STAND_IN_OF = [
   { image: /^temporalio\/ui:/, name: 'temporal-ui', gather: gatherWebUi, of: 'Debian and the same source' },
   { image: /^haproxy:/, name: 'haproxy', of: "Debian's HAProxy" },
   { image: /^prom\/prometheus:/, name: 'prometheus', of: "Debian's Prometheus" },
+  {
+    image: /^prometheuscommunity\/postgres-exporter:/,
+    name: 'postgres-exporter',
+    of: "Debian's exporter",
+  },
+  {
+    image: /^prom\/node-exporter:/,
+    name: 'node-exporter',
+    gather: gatherNodeExporter,
+    of: 'Debian and the same source',
+  },
 ];
 
 /** The images that docker-compose.yml and the Dockerfile begin with, and that aren't made here. */
@@ -142,4 +154,10 @@ async function temporalPrograms(version) {
 async function gatherWebUi(context, version) {
   await copyFile(await goProgram('server', WEB_UI, version), join(context, 'ui-server'));
   await copyFile(join(await goModule(WEB_UI, version), 'config/docker.yaml'), join(context, 'docker.yaml'));
+}
+
+async function gatherNodeExporter(context, tag) {
+  const name = 'node_exporter';
+  const [program] = await buildWithGo({ name, version: tag.replace(/^v/, ''), packages: [NODE_EXPORTER], report: say });
+  await copyFile(program, join(context, name));
 }
