@@ -6,7 +6,7 @@ import { helmProgram } from '../../stack/processes/go-programs.js';
 import { runCommand } from '../../stack/processes/run-command.js';
 import { PROJECT } from '../support/built.js';
 import { eventually } from '../support/eventually.js';
-import { allHealthy, asRoot, compose, docker, inTree } from './compose.js';
+import { allHealthy, asRoot, compose, docker, inTree, untilReached } from './compose.js';
 import { begin, endWell, MERCHANT_KEY, OPERATOR_KEY } from './merchant.js';
 
 /**
@@ -173,6 +173,7 @@ describe("the chart's containers", () => {
   });
 
   it('take payments of each kind', async () => {
+    await untilReached();
     await endWell(await begin());
   });
 

@@ -73,6 +73,17 @@ export async function untilHealth(service: string, expected: 'healthy' | 'unheal
 
 export async function allHealthy(): Promise<void> {
   for (const service of SERVICES) await untilHealth(service, 'healthy');
+  await untilReached();
+}
+
+/** Until the API answers where others get at it: the balancer finds a new one a moment after that is healthy. */
+export async function untilReached(): Promise<void> {
+  const isReady = () =>
+    fetch('http://127.0.0.1:3000/readyz').then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  await eventually(isReady, (ready) => ready, HEALTH_LIMIT_MS);
 }
 
 /** Sends a signal to the first process of a container, as the machine could, past the engine. */

@@ -1,7 +1,7 @@
 import { chmod, copyFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { SECRET_SETTINGS } from '../../src/settings/secret-files.js';
-import { allHealthy, asRoot, compose, inspect, inTree, untilHealth } from './compose.js';
+import { allHealthy, asRoot, compose, inspect, inTree } from './compose.js';
 import { begin, endWell } from './merchant.js';
 
 /** Each with the file that docs/settings.md would have it in. */
@@ -55,7 +55,7 @@ describe('with its secrets in files alone', () => {
     await copyFile(inTree('.env.before'), inTree('.env'));
     await rm(inTree('docker-compose.override.yml'));
     await compose('up', '-d');
-    await untilHealth('api', 'healthy');
+    await allHealthy();
   }, 600_000);
 
   it('everything runs', async () => {
