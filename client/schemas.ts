@@ -848,7 +848,7 @@ export interface StatementSummary {
   /** Grows each time that the statement of the day is made */
   readonly version: number;
   readonly madeAt: string;
-  /** `true` when the provider has answered every question, and could show everything */
+  /** `true` when the day was over, and the provider has answered every question and could show everything */
   readonly complete: boolean;
   /** For operators: how many payments it has */
   readonly payments?: number;
@@ -864,12 +864,12 @@ export interface Statement {
   /** Grows each time that the statement of the day is made */
   readonly version: number;
   readonly madeAt: string;
-  /** `true` when the provider has answered every question, and could show everything */
+  /** `true` when the day was over, and the provider has answered every question and could show everything */
   readonly complete: boolean;
   readonly timeZone: 'Africa/Douala';
   /** The beginning of the day */
   readonly from: string;
-  /** The end of the day */
+  /** The end of the day or, when it was not over, of what is covered: later payments are missing */
   readonly to: string;
   readonly services: {
     readonly collection: ServiceStatement;
@@ -936,7 +936,10 @@ export interface BalanceChange {
 
 export interface StatementCoverage {
   readonly complete: boolean;
-  /** For operators: what the provider's search could not show, in words */
+  /**
+   * What is not covered, in words: the rest of a day that was not over and, for operators, what the provider's
+   * search could not show
+   */
   readonly gaps: readonly string[];
   /** Payments without data: the provider gave no answer about them, or there were too many to ask for one by one */
   readonly notCompared: number;

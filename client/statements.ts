@@ -38,7 +38,8 @@ export class Statements {
   }
 
   /**
-   * For operators: has the statement of a day made, or made again. It takes seconds to an hour.
+   * For operators: has the statement of a day made, or made again. It takes seconds to an hour. Today's, in Douala,
+   * covers the day so far: it isn't `complete`.
    *
    * @returns the version that it will have
    */

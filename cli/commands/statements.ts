@@ -8,7 +8,7 @@ import {
   type StatementDifference,
   type StatementSummary,
 } from '../../client/index.js';
-import { isDay } from '../../src/payments/words/time.js';
+import { dayOf, isDay } from '../../src/payments/words/time.js';
 import { note, paint, print, printCsv, printJson, table, timeOf, xaf } from '../output.js';
 import { EXIT, UsageError, untilDone } from '../run.js';
 import { clientFor, withTarget } from '../target.js';
@@ -33,11 +33,14 @@ export function addStatementsCommand(program: Command): void {
         "Without a day, lists the statements that were made, newest first. With one, shows that day's: totals, balances, what " +
           "doesn't agree with the provider's records and, with --csv or --json, every payment.",
       )
-      .argument('[day]', 'a day in Douala, such as 2026-11-21', readDay)
+      .argument('[day]', 'a day in Douala, such as 2026-11-21, or `today`', readDay)
       .option('--csv', 'print the statement as CSV, with every payment')
       .addOption(separatorOption())
       .option('--version <number>', 'an earlier version of the statement', readNumber)
-      .option('--make', 'make the statement of the day, or make it again, and wait for it (operators)')
+      .option(
+        '--make',
+        'make the statement of the day, or make it again, and wait for it (operators). That of today covers the day so far',
+      )
       .option('-n, --limit <number>', 'list at most this many, up to 100', readLimit, 31),
   )
     .addHelpText(
@@ -48,8 +51,9 @@ Examples:
   sanaga statements 2026-11-21
   sanaga statements 2026-11-21 --csv > 2026-11-21.csv
   sanaga statements 2026-11-20 --make
+  sanaga statements today --make
 
-Exit code: 0 when it was read; 3 when a part of the day could not be covered.`,
+Exit code: 0 when it was read; 3 when a part of the day could not be covered, or the day was not over.`,
     )
     .action((day: string | undefined, options: StatementsOptions) =>
       untilDone((stop) => statements(day, options, stop), options),
@@ -160,7 +164,8 @@ function differenceLine({ kind, paymentId, transId, text, handling, statusAfter,
 }
 
 function readDay(text: string): string {
-  if (!isDay(text)) throw new InvalidArgumentError('It must be a day, such as 2026-11-21.');
+  if (text === 'today') return dayOf(Date.now());
+  if (!isDay(text)) throw new InvalidArgumentError('It must be a day, such as 2026-11-21, or "today".');
   return text;
 }
 

@@ -68,7 +68,7 @@ export function noticeBox(notice: Notice | undefined): Html | undefined {
 }
 
 /** Says that a page lacks something. */
-export function incompleteBox(text: string): Html {
+export function incompleteBox(text: Content): Html {
   return html`<div class="notice" role="alert"><strong>Not complete</strong><p>${text}</p></div>`;
 }
 

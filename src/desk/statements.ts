@@ -1,5 +1,5 @@
 import { type Content, type Html, html } from '../http/html.js';
-import { dayAfter, dayOf, isDay } from '../payments/words/time.js';
+import { dayAfter, dayOf, isDay, startOf } from '../payments/words/time.js';
 import type { Statement, StatementFormat, StatementList } from './api-client.js';
 import { boxes, csrfField, errorPage, factList, incompleteBox, noticeBox } from './page.js';
 import { leaveNotice, type Session, takeNotice } from './session.js';
@@ -23,8 +23,10 @@ const allStatements = html`<a class="button plain" href="${LIST_ADDRESS}">All st
 /** Duration of making a statement, as the API describes it. */
 const TAKES = 'That takes from some seconds to an hour, depending on how many payments the day has.';
 
-/** The latest day that is over in Douala: only of such a day can a statement be made. */
-const latestDay = () => dayAfter(dayOf(Date.now()), -1);
+const today = () => dayOf(Date.now());
+
+/** The latest day that is over in Douala: the statement of today covers only the day so far. */
+const latestDay = () => dayAfter(today(), -1);
 
 /** GET /desk/statements: the statements of days. */
 export async function statementsPage(visit: Visit): Promise<PageReply> {
@@ -61,8 +63,8 @@ function dateForm(session: Session, isInvalid: boolean): Html {
   return html`<form class="card" method="post" action="${LIST_ADDRESS}">
 ${csrfField(session.csrf)}
 <div class="row search"><div class="field"><label for="date">Make the statement of a day</label>
-<span class="hint" id="date-hint">A day that is over in Douala, such as ${latestDay()}. If it has a statement, that one stays, and the new one is its next version.</span>
-<input id="date" name="date" type="date" max="${latestDay()}" required aria-describedby="date-hint"${invalid}></div>
+<span class="hint" id="date-hint">A day that is over in Douala, such as ${latestDay()}, or today: what there is so far. If it has a statement, that one stays, and the new one is its next version.</span>
+<input id="date" name="date" type="date" max="${today()}" required aria-describedby="date-hint"${invalid}></div>
 <div class="actions"><button class="button plain">Make it</button></div></div></form>`;
 }
 
@@ -90,9 +92,7 @@ export async function makeStatement(visit: Visit): Promise<PageReply> {
 /** Explains why no statement can be made for the text that was typed. */
 function errorIn(date: string): string | undefined {
   if (!isDay(date)) return `Choose a day of the calendar, such as ${latestDay()}.`;
-  if (date > latestDay()) {
-    return `${date} isn't over in Douala. The latest day that a statement can be made of is ${latestDay()}.`;
-  }
+  if (date > today()) return `${date} has not begun in Douala: it has no payments yet.`;
   return undefined;
 }
 
@@ -106,18 +106,20 @@ export async function statementPage(visit: Visit): Promise<PageReply> {
     return missingPage(session, asked, wanted, answer.problem.beingMade === true);
   }
   const statement = requireValue(answer);
-  const { date, version, madeAt, complete, services, differences } = statement;
+  const { date, version, madeAt, to, complete, services, differences } = statement;
+  const isSoFar = Date.parse(to) < startOf(dayAfter(date));
   const shown = differences.slice(0, MAX_SHOWN);
   const main = html`
 <div class="title"><h1>Statement of ${date}</h1>
 <p>Version ${version}, made ${time(madeAt)}. The files have every payment.</p>
 <div class="actions"><a class="button" href="${fileAddress(date, 'csv', version)}">Download CSV</a><a class="button plain" href="${fileAddress(date, 'csv', version, 'semicolon')}">CSV for Excel in French</a><a class="button plain" href="${fileAddress(date, 'json', version)}">Download JSON</a></div></div>
-${!complete && incompleteBox('The provider has not shown everything of the day: see "Not covered" below, for each service.')}
+${isSoFar && incompleteBox(html`The day wasn't over: this covers it until ${time(to)}. Nothing was done about what differs. Book the statement that is made in the night.`)}
+${!complete && !isSoFar && incompleteBox('The provider has not shown everything of the day: see "Not covered" below, for each service.')}
 <section class="stack" aria-labelledby="differences"><h2 id="differences">${differences.length === 0 ? 'Nothing differs' : counted(differences.length, 'difference')}</h2>
 ${differences.length > shown.length && html`<p>These are the first ${count(MAX_SHOWN)}.</p>`}
 ${shown.length > 0 && boxes(shown.map(differing))}
 </section>
-<div class="columns">${serviceCard('Collections', services.collection)}${serviceCard('Payouts', services.payout)}</div>
+<div class="columns">${serviceCard('Collections', services.collection, isSoFar)}${serviceCard('Payouts', services.payout, isSoFar)}</div>
 ${makeForm(session, date, AGAIN, 'Make it again')}
 <div class="actions">${version > 1 && html`<a class="button plain" href="${versionAddress(date, version - 1)}" rel="prev">Version ${version - 1}</a>`}${allStatements}</div>`;
   return { title: `Statement of ${date}`, place: 'statements', main };
@@ -166,7 +168,11 @@ const BEING_MADE = (date: string) =>
 
 function noneYet(session: Session, date: string): Html {
   if (errorIn(date) !== undefined) {
-    return html`<div class="card"><p>There is none: the day isn't over in Douala. Its statement is made in the night that follows.</p></div>`;
+    return html`<div class="card"><p>There is none: the day has not begun in Douala.</p></div>`;
+  }
+  if (date === today()) {
+    const about = html`<p>There is none: the day isn't over in Douala. Its statement is made in the night that follows. You can have one made of the day so far.</p>`;
+    return makeForm(session, date, about, 'Make it of the day so far');
   }
   const about = html`<p>There is none. A day's statement is made in the following night, some three hours after midnight in Douala. If that night was missed, have it made now. ${TAKES}</p>`;
   return makeForm(session, date, about, 'Make it now');
@@ -214,7 +220,8 @@ ${factList([
 ])}`;
 }
 
-function serviceCard(name: string, { totals, opening, closing, change, coverage }: ServiceStatement): Html {
+function serviceCard(name: string, service: ServiceStatement, isSoFar: boolean): Html {
+  const { totals, opening, closing, change, coverage } = service;
   const statuses = Object.entries(totals.byStatus).filter(([, sum]) => sum.count > 0);
   const balance = (one: ServiceStatement['opening']): Content =>
     one === undefined ? 'nobody could ask for it then' : html`${amount(one.balance)}, as of ${time(one.asOf)}`;
@@ -227,7 +234,7 @@ ${factList([
     `${amount(totals.fees)}${totals.withoutFee > 0 ? `, and ${counted(totals.withoutFee, 'payment')} whose fee isn't known` : ''}`,
   ],
   ['Opening balance', balance(opening)],
-  ['Closing balance', balance(closing)],
+  ['Closing balance', isSoFar ? undefined : balance(closing)],
   ['Change of the balance', change && amount(change.balance)],
   ["By the day's payments", change && amount(change.payments)],
   ["By other days' payments, withdrawals, or unknown movements", change && amount(change.rest)],

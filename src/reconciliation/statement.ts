@@ -1,6 +1,6 @@
 import { SERVICES, type Service } from '../payments/words/order.js';
 import { PAYMENT_STATUSES, type PaymentStatus } from '../payments/words/payment.js';
-import { dayAfter, isoTime, MINUTE_MS, startOf, TIME_ZONE } from '../payments/words/time.js';
+import { dayAfter, doualaTime, isoTime, MINUTE_MS, startOf, TIME_ZONE } from '../payments/words/time.js';
 import { describeGap, type Gap } from './day-search.js';
 import { type Finding, movedBy, type StatementLine } from './reconciliation.js';
 
@@ -16,8 +16,9 @@ export interface Statement {
   readonly madeAt: string;
   readonly timeZone: typeof TIME_ZONE;
   readonly from: string;
+  /** The end of the day or, if it wasn't over, of what the statement covers: its payments were created before it. */
   readonly to: string;
-  /** The provider was asked for everything that it could show of the day, and has answered. */
+  /** The day was over, and the provider was asked for everything that it could show of it, and has answered. */
   readonly complete: boolean;
   readonly services: Readonly<Record<Service, ServiceStatement>>;
   readonly payments: readonly StatementLine[];
@@ -95,7 +96,7 @@ export interface Sum {
 /** The part of the provider's records of the day that was seen. */
 export interface Coverage {
   readonly complete: boolean;
-  /** Transactions that the search couldn't show, in words. */
+  /** Transactions that the search couldn't show, and the part of the day that was still to come, in words. */
   readonly gaps: readonly string[];
   /** Payments that the provider gave no answer about, or beyond the number that is asked for one by one. */
   readonly notCompared: number;
@@ -113,21 +114,33 @@ export interface StatementParts {
   readonly gaps: Readonly<Record<Service, readonly Gap[]>>;
   readonly balances: Readonly<Record<Service, Pick<ServiceStatement, 'opening' | 'closing'>>>;
   readonly cutOff: boolean;
+  /** If the day wasn't over: the end of what is covered, in ms since the epoch. */
+  readonly until?: number | undefined;
 }
 
 export function toStatement(parts: StatementParts): Statement {
-  const { date, version, madeAt, payments, differences } = parts;
+  const { date, version, madeAt, payments, differences, until = endOf(date) } = parts;
+  const to = isoTime(until);
   return {
     date,
     version,
     madeAt: isoTime(madeAt),
     timeZone: TIME_ZONE,
     from: isoTime(startOf(date)),
-    to: isoTime(startOf(dayAfter(date))),
-    ...servicesOf(parts),
+    to,
+    ...servicesOf({ ...parts, date, to }),
     payments,
     differences,
   };
+}
+
+/** Reports whether the day wasn't over when its statement was made. */
+export function isSoFar({ date, to }: Pick<Statement, 'date' | 'to'>): boolean {
+  return Date.parse(to) < endOf(date);
+}
+
+function endOf(date: string): number {
+  return startOf(dayAfter(date));
 }
 
 /**
@@ -139,16 +152,19 @@ export function statementOf(statement: Statement, merchant: string): Statement {
   const differences = statement.differences.filter((difference) => difference.merchant === merchant);
   const { cutOff } = statement.services.collection.coverage;
   const hidden = { gaps: { collection: [], payout: [] }, balances: { collection: {}, payout: {} } };
-  return { ...statement, ...servicesOf({ payments, cutOff, ...hidden }), payments, differences };
+  return { ...statement, ...servicesOf({ ...statement, payments, cutOff, ...hidden }), payments, differences };
 }
 
 function servicesOf(
-  parts: Pick<StatementParts, 'payments' | 'gaps' | 'balances' | 'cutOff'>,
+  parts: Pick<StatementParts, 'payments' | 'gaps' | 'balances' | 'cutOff'> & Pick<Statement, 'date' | 'to'>,
 ): Pick<Statement, 'complete' | 'services'> {
+  const toCome = isSoFar(parts)
+    ? [`the day from ${doualaTime(Date.parse(parts.to))} on: it wasn't over when this statement was made`]
+    : [];
   const serviceOf = (service: Service): ServiceStatement => {
     const lines = parts.payments.filter(({ kind }) => kind === service);
     const totals = totalsOf(lines);
-    const gaps = parts.gaps[service].map(describeGap);
+    const gaps = [...parts.gaps[service].map(describeGap), ...toCome];
     const notCompared = lines.filter(({ compared }) => !compared).length;
     const { cutOff } = parts;
     const complete = gaps.length === 0 && notCompared === 0 && !cutOff;

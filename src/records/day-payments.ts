@@ -1,6 +1,5 @@
 import type { Client } from '@temporalio/client';
 import type { PaymentId } from '../payments/words/payment-id.js';
-import { endOfDay, startOf } from '../payments/words/time.js';
 import type { DayPayment } from '../reconciliation/reconciliation.js';
 import { queryByIds, releasedBetween, visibilityQuery } from './index-queries.js';
 import { keepLatest, listRuns } from './list-runs.js';
@@ -35,19 +34,19 @@ interface RunOfDay extends DayPayment {
 }
 
 /**
- * All payments of a day, in the order of their creation: those that were created first, when there are more than `max`.
+ * All payments of a day, or of its beginning, in the order of their creation: those that were created first, when there
+ * are more than `max`.
  *
+ * @param period the day; in ms since the epoch
  * @param onProgress called after each call to Temporal or the records
  */
 export async function paymentsOfDay(
   client: Client,
   records: Records,
-  day: string,
+  { from, before }: { readonly from: number; readonly before: number },
   max: number,
   onProgress: () => void,
 ): Promise<DayPayments> {
-  const from = startOf(day);
-  const before = endOfDay(from);
   const latest = new Map<PaymentId, RunOfDay>();
   // Created on this day, and released on another. What was recorded before the release doesn't know of it.
   const ofOtherDays = new Set<PaymentId>();

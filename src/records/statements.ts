@@ -1,6 +1,7 @@
 import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Service } from '../payments/words/order.js';
+import { dayOf, TIME_ZONE } from '../payments/words/time.js';
 import type { StatementLine } from '../reconciliation/reconciliation.js';
 import type { Difference, MidnightBalance, Statement } from '../reconciliation/statement.js';
 import type { RecordCipher } from './cipher.js';
@@ -22,7 +23,7 @@ export interface StatementSummary {
 
 /** The progress of the statements. */
 export interface StatementsState {
-  /** The latest statement of the latest day that has one. */
+  /** The latest statement of the latest day that is over and has one. */
   readonly latest: StatementSummary | undefined;
   /**
    * Time from which statements are due, in ms since the epoch: since there is a first payment, and the records can hold
@@ -131,16 +132,22 @@ export class Statements {
   /** The latest statement of each day, the newest day first. @param before only days before this one */
   async list(before: string | undefined, limit: number): Promise<StatementSummary[]> {
     const rows = await this.database.query(
-      `SELECT DISTINCT ON (day) ${SUMMARY} FROM statements WHERE $1::text IS NULL OR day < $1
+      `SELECT DISTINCT ON (day) ${SUMMARY} FROM statements WHERE ($1::text IS NULL OR day < $1) AND ${isCurrent('$3')}
        ORDER BY day DESC, version DESC LIMIT $2`,
-      [before ?? null, limit],
+      [before ?? null, limit, today()],
     );
     return rows.map(toSummary);
   }
 
+  /** The version of the last statement of a day, whether or not the day was over; 0 without one. */
+  async lastVersion(day: string): Promise<number> {
+    const [last] = await this.database.query('SELECT max(version) AS version FROM statements WHERE day = $1', [day]);
+    return lastRow.parse(last).version;
+  }
+
   async state(): Promise<StatementsState> {
     const [[latest], [due]] = await Promise.all([
-      this.list(undefined, 1),
+      this.list(today(), 1),
       this.database.query(
         `SELECT greatest(created_at, (SELECT min(run_on) FROM migrations)) AS since
            FROM payments ORDER BY created_at LIMIT 1`,
@@ -150,16 +157,18 @@ export class Statements {
   }
 
   /**
-   * Reads the statement of a day: the latest, or an earlier version. Several readers may get the same object.
+   * Reads the statement of a day: the latest, or an earlier version. One of the day so far is the latest only until the
+   * day is over. Several readers may get the same object.
    *
    * @throws {UnreadableRecordError} when its key is missing, it is damaged, or another version has written it.
    */
   async find(day: string, version: number | undefined): Promise<Statement | undefined> {
     return await this.#opened.inTurn(async () => {
       const [row] = await this.database.query(
-        `SELECT run_id, payments, differences FROM statements WHERE day = $1 AND ($2::integer IS NULL OR version = $2)
-         ORDER BY version DESC LIMIT 1`,
-        [day, version ?? null],
+        `SELECT run_id, payments, differences FROM statements
+          WHERE day = $1 AND (version = $2::integer OR ($2 IS NULL AND ${isCurrent('$3')}))
+          ORDER BY version DESC LIMIT 1`,
+        [day, version ?? null, today()],
       );
       const found = row && foundRow.parse(row);
       return found && (await this.#opened.get(found.runId, () => this.#read(found)));
@@ -188,6 +197,15 @@ export class Statements {
 function incomplete(): UnreadableRecordError {
   return damaged('some of its pieces are missing');
 }
+
+/**
+ * Selects statements that aren't out of date: all but those of days so far that have ended since. Nobody may take these
+ * for the day's, when its night was missed. What is made before the end of its day is of the day so far.
+ */
+const isCurrent = (today: string) =>
+  `(day >= ${today} OR made_at >= (day::date + 1)::timestamp AT TIME ZONE '${TIME_ZONE}')`;
+
+const today = () => dayOf(Date.now());
 
 const SUMMARY = 'day, version, made_at, complete, payments, differences';
 

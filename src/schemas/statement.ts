@@ -21,7 +21,10 @@ const statementSummaryFields = {
   date: described(z.string().meta({ format: 'date' }), 'The day in Douala'),
   version: described(z.int(), 'Grows each time that the statement of the day is made'),
   madeAt: time,
-  complete: described(z.boolean(), '`true` when the provider has answered every question, and could show everything'),
+  complete: described(
+    z.boolean(),
+    '`true` when the day was over, and the provider has answered every question and could show everything',
+  ),
 };
 
 export const statementListSchema = z
@@ -86,7 +89,7 @@ const serviceStatementSchema = schemaOf<ServiceStatement>()({
     complete: z.boolean(),
     gaps: described(
       z.array(z.string()).readonly(),
-      "For operators: what the provider's search could not show, in words",
+      "What is not covered, in words: the rest of a day that was not over and, for operators, what the provider's search could not show",
     ),
     notCompared: described(
       z.int(),
@@ -142,7 +145,7 @@ export const statementSchema = schemaOf<Statement & { readonly object: 'statemen
   ...statementSummaryFields,
   timeZone: z.literal(TIME_ZONE),
   from: described(time, 'The beginning of the day'),
-  to: described(time, 'The end of the day'),
+  to: described(time, 'The end of the day or, when it was not over, of what is covered: later payments are missing'),
   services: z.object({ collection: serviceStatementSchema, payout: serviceStatementSchema }),
   payments: described(z.array(statementLineSchema).readonly(), 'In the order of their creation'),
   differences: z.array(differenceSchema).readonly(),

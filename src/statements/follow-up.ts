@@ -47,6 +47,11 @@ export async function followUpFindings(
   return differences;
 }
 
+/** A finding on a day that isn't over: it is shown, and nothing is done, because payments are still under way. */
+export function noted(finding: Finding): Difference {
+  return { ...finding, handling: finding.status === 'REVIEW' ? 'under_review' : 'noted' };
+}
+
 async function check(context: UpdateContext, id: PaymentId, before: number): Promise<Handled> {
   if (before >= MAX_CHECKED) {
     return { handling: 'not_checked', problem: `more than ${MAX_CHECKED} payments of the day differ` };

@@ -16,7 +16,7 @@ import type { Statements } from '../records/statements.js';
 import type { MadeStatement, StatementRun, StatementSteps } from '../workflows/messages.js';
 import { ProviderQuestions, type StatementProviders } from './ask-provider.js';
 import { compareDay, ShownTransactions } from './day-comparison.js';
-import { followUpFindings } from './follow-up.js';
+import { followUpFindings, noted } from './follow-up.js';
 import { COMPARISON, DIFFERENCES, LISTS, PAYMENTS, SEARCHES } from './parts.js';
 import { KEEP_EVERY, searchDay } from './search-day.js';
 
@@ -70,8 +70,8 @@ export function createStatementSteps(options: StatementOptions): StatementSteps 
   const making: Making = { client, records, statements, questions, context, logger };
   return {
     readBalances: (day) => readBalances(making, day),
-    async readPayments({ runId, day }) {
-      await statements.savePart(runId, PAYMENTS, await readDay(making, day));
+    async readPayments(run) {
+      await statements.savePart(run.runId, PAYMENTS, await readDay(making, run));
     },
     async searchDay({ runId, day }, service) {
       const { payments } = await statements.part(runId, PAYMENTS);
@@ -81,9 +81,11 @@ export function createStatementSteps(options: StatementOptions): StatementSteps 
     },
     lookUpPayments: ({ runId }) => lookUpPayments(making, runId),
     comparePayments: (run) => comparePayments(making, run),
-    async followUp({ runId, day }) {
+    async followUp({ runId, day, until }) {
       const { findings } = await statements.part(runId, COMPARISON);
-      await statements.savePart(runId, DIFFERENCES, await followUpFindings(context, day, findings, heartbeat));
+      const differences =
+        until === undefined ? await followUpFindings(context, day, findings, heartbeat) : findings.map(noted);
+      await statements.savePart(runId, DIFFERENCES, differences);
     },
     publish: (run) => publish(making, run),
   };
@@ -105,8 +107,9 @@ async function readBalances({ statements, questions }: Making, day: string): Pro
   if (missing.length > 0) throw ApplicationFailure.retryable(missing.join('; '), 'NoAnswer');
 }
 
-function readDay({ client, records }: Making, day: string): Promise<DayPayments> {
-  return paymentsOfDay(client, records, day, MAX_PAYMENTS, heartbeat);
+function readDay({ client, records }: Making, { day, until }: StatementRun): Promise<DayPayments> {
+  const period = { from: startOf(day), before: until ?? startOf(dayAfter(day)) };
+  return paymentsOfDay(client, records, period, MAX_PAYMENTS, heartbeat);
 }
 
 async function lookUpPayments({ statements, questions }: Making, runId: string): Promise<void> {
@@ -126,10 +129,11 @@ async function lookUpPayments({ statements, questions }: Making, runId: string):
   await statements.savePart(runId, LISTS, [...lists]);
 }
 
-async function comparePayments(making: Making, { runId, day }: StatementRun): Promise<void> {
+async function comparePayments(making: Making, run: StatementRun): Promise<void> {
   const { client, records, statements, questions, context } = making;
+  const { runId } = run;
   // Read again: payments have moved on since the provider was asked.
-  const { payments, cutOff } = await readDay(making, day);
+  const { payments, cutOff } = await readDay(making, run);
   const { found } = await searched(statements, runId);
   const lists = new Map(await statements.part(runId, LISTS));
   const comparison = await compareDay(payments, found, lists, {
@@ -140,7 +144,7 @@ async function comparePayments(making: Making, { runId, day }: StatementRun): Pr
   await statements.savePart(runId, COMPARISON, { ...comparison, cutOff });
 }
 
-async function publish({ statements, logger }: Making, { runId, day }: StatementRun): Promise<MadeStatement> {
+async function publish({ statements, logger }: Making, { runId, day, until }: StatementRun): Promise<MadeStatement> {
   const { lines: payments, cutOff } = await statements.part(runId, COMPARISON);
   const differences = await statements.part(runId, DIFFERENCES);
   const { gaps } = await searched(statements, runId);
@@ -150,8 +154,12 @@ async function publish({ statements, logger }: Making, { runId, day }: Statement
   });
   const balances = { collection: await balancesOf('collection'), payout: await balancesOf('payout') };
   const madeAt = Date.now();
+  // From then on, the last version is the statement of the whole day.
+  if (until !== undefined && madeAt >= startOf(dayAfter(day))) {
+    throw ApplicationFailure.nonRetryable(`${day} has ended meanwhile: make the statement of the day`, 'DayOver');
+  }
   const made = await statements.publish(runId, day, (version) =>
-    toStatement({ date: day, version, madeAt, payments, differences, gaps, balances, cutOff }),
+    toStatement({ date: day, version, madeAt, payments, differences, gaps, balances, cutOff, until }),
   );
   logger.info({ ...made }, 'the statement of a day was made');
   return made;

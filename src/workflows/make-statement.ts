@@ -1,7 +1,7 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { ActivityFailure, log, proxyActivities, setCurrentDetails, sleep, workflowInfo } from '@temporalio/workflow';
 import { SERVICES } from '../payments/words/order.js';
-import { dayAfter, dayOf, HOUR_MS, isoTime, MINUTE_MS, startOf } from '../payments/words/time.js';
+import { dayAfter, dayOf, HOUR_MS, isoTime, MINUTE_MS, SECOND_MS, startOf } from '../payments/words/time.js';
 import { BALANCE_WINDOW_MS } from '../reconciliation/statement.js';
 import { readInput } from './handlers.js';
 import {
@@ -15,12 +15,13 @@ import { madeStatement, statementInput } from './schemas.js';
 
 /**
  * Time after its end in which a day is left to settle, in ms: what was begun in its last minutes is listed then, and
- * most of what was open has come to its end. Somebody who asks for a statement waits for the first alone.
+ * most of what was open has come to its end. Somebody who asks for a statement waits for the first alone. One of the
+ * day so far waits until the index has what was begun before it.
  */
-const SETTLING_MS = { scheduled: 3 * HOUR_MS, asked: 15 * MINUTE_MS } as const;
+const SETTLING_MS = { scheduled: 3 * HOUR_MS, asked: 15 * MINUTE_MS, soFar: 5 * SECOND_MS } as const;
 
 /** For how long a question to the provider is repeated, before the statement says that it isn't covered. */
-const PROVIDER_PATIENCE_MS = 4 * HOUR_MS;
+const PROVIDER_PATIENCE_MS = { day: 4 * HOUR_MS, soFar: 15 * MINUTE_MS } as const;
 
 /** Longest time that the records, or Temporal's index, may be away. */
 const RECORDS_PATIENCE_MS = 12 * HOUR_MS;
@@ -34,32 +35,40 @@ const SCHEDULED_START = defineSearchAttributeKey('TemporalScheduledStartTime', S
 /**
  * Makes the statement of a day. Started by its schedule at midnight, it first asks for the balances, and then waits
  * until the day has settled.
+ *
+ * One of a day that isn't over covers it until its start. It changes nothing, and the night's is made all the same.
  */
 export async function makeStatement(given: StatementInput = { v: 1 }): Promise<MadeStatement> {
-  const { day: asked } = readInput(statementInput, given);
+  const { day: asked, soFar } = readInput(statementInput, given);
   const { runId, startTime, typedSearchAttributes } = workflowInfo();
   const begun = (typedSearchAttributes.get(SCHEDULED_START) ?? startTime).getTime();
   const day = asked ?? dayAfter(dayOf(begun), -1);
   const end = startOf(dayAfter(day));
-  const run: StatementRun = { runId, day };
+  // One of the day so far that starts after midnight is a statement of the day.
+  const until = soFar && begun < end ? begun : undefined;
+  const run: StatementRun = { runId, day, ...(until !== undefined && { until }) };
+  const patienceMs = PROVIDER_PATIENCE_MS[until === undefined ? 'day' : 'soFar'];
 
   if (asked === undefined)
     await continueWithout('its balances', () =>
       steps('Ask for the balances', BALANCE_WINDOW_MS).readBalances(dayAfter(day)),
     );
-  const settled = end + (asked === undefined ? SETTLING_MS.scheduled : SETTLING_MS.asked);
+  const settled =
+    until === undefined
+      ? end + (asked === undefined ? SETTLING_MS.scheduled : SETTLING_MS.asked)
+      : until + SETTLING_MS.soFar;
   if (Date.now() < settled) {
     setCurrentDetails(`Waits until ${day} has settled, at ${isoTime(settled)}.`);
     await sleep(settled - Date.now(), { summary: `until ${day} has settled` });
   }
 
-  setCurrentDetails(`Makes the statement of ${day}.`);
+  setCurrentDetails(`Makes the statement of ${day}${until === undefined ? '' : ` until ${isoTime(until)}`}.`);
   await steps("Read the day's payments", RECORDS_PATIENCE_MS).readPayments(run);
   for (const service of SERVICES) {
-    const search = steps(`Search the ${service} service`, PROVIDER_PATIENCE_MS);
+    const search = steps(`Search the ${service} service`, patienceMs);
     await continueWithout(`the search of the ${service} service`, () => search.searchDay(run, service));
   }
-  await continueWithout('some payments', () => steps('Look up payments', PROVIDER_PATIENCE_MS).lookUpPayments(run));
+  await continueWithout('some payments', () => steps('Look up payments', patienceMs).lookUpPayments(run));
   await steps('Compare', RECORDS_PATIENCE_MS).comparePayments(run);
   await steps('Follow up what differs', RECORDS_PATIENCE_MS).followUp(run);
   const published = await steps('Keep the statement', RECORDS_PATIENCE_MS).publish(run);

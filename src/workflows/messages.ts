@@ -319,17 +319,27 @@ export const MAX_STATEMENT_RUN = '3 days';
 /** The workflow that makes the statement of a day because somebody has asked for it. @param day such as `2026-11-21` */
 export const statementWorkflowId = (day: string) => `statement-of-${day}`;
 
+/** The same, of a day so far. Another one: whoever asks for the whole day must not get this. */
+export const statementSoFarWorkflowId = (day: string) => `statement-of-${day}-so-far`;
+
 /** The one argument of the workflow that makes a statement. */
 export interface StatementInput {
   readonly v: 1;
   /** The day. Without it, the one that ended last when the schedule was due. */
   readonly day?: string | undefined;
+  /** Makes it of the day so far, if that isn't over. */
+  readonly soFar?: boolean | undefined;
 }
 
 /** One making of a statement. */
 export interface StatementRun {
   readonly runId: string;
   readonly day: string;
+  /**
+   * When the day isn't over: the end of what the statement covers, in ms since the epoch. Such a statement only shows
+   * what differs, and has no payment checked.
+   */
+  readonly until?: number | undefined;
 }
 
 /**

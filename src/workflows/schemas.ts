@@ -149,7 +149,9 @@ export const unmatchedInput: Reader<UnmatchedInput> = reader(object({ v, kept: l
 
 export const restoreInput: Reader<RestoreInput> = reader(object({ v, restoredAt: number() }));
 
-export const statementInput: Reader<StatementInput> = reader(object({ v, day: optional(date) }));
+export const statementInput: Reader<StatementInput> = reader(
+  object({ v, day: optional(date), soFar: optional(flag()) }),
+);
 export const madeStatement: Reader<MadeStatement> = reader(
   object({ date, version: count, complete: flag(), payments: count, differences: count }),
 );

@@ -214,18 +214,18 @@ describe('a statement', () => {
     expect((await operator.get(path)).text).toContain('Make it again');
   });
 
-  it('is made of a day from the moment that it is over in Douala', async () => {
+  it('is made of a day from the moment that it has begun in Douala', async () => {
     const clock = jest.spyOn(Date, 'now');
-    const end = Date.parse(`${DAY}T23:00:00Z`);
-    clock.mockReturnValue(end - 1);
+    const begin = Date.parse('2025-11-20T23:00:00Z');
+    clock.mockReturnValue(begin - 1);
     const visitor = desk.visitor();
     await visitor.signIn(OPERATOR);
     expect((await visitor.get(LIST)).text).toContain('max="2025-11-20"');
     const { path, text } = await visitor.submit(LIST, { date: DAY });
     expect([path, posted()]).toEqual([LIST, []]);
     expect(text).toContain('Refused: nothing was changed');
-    expect(text).toContain(`${DAY} isn&#39;t over in Douala`);
-    clock.mockReturnValue(end);
+    expect(text).toContain(`${DAY} has not begun in Douala`);
+    clock.mockReturnValue(begin);
     const after = await visitor.get(LIST);
     expect(after.text).toContain(`max="${DAY}"`);
     expect(after.text).not.toContain('Refused');
@@ -233,12 +233,23 @@ describe('a statement', () => {
     expect(posted()).toEqual([made]);
   });
 
-  it('cannot be made from the page of a day that is not over', async () => {
+  it('of today is made from its page, so far', async () => {
+    const today = dayOf(Date.now());
+    api.instead.set(`/v1/statements/${today}`, { status: 404, body: NONE });
+    const { status, text } = await operator.get(`${LIST}/${today}`);
+    expect(status).toBe(404);
+    expect(text).toContain("the day isn't over in Douala");
+    expect(text).toContain('Make it of the day so far');
+    await operator.submit(LIST);
+    expect(posted()).toEqual([{ ...made, body: { date: today } }]);
+  });
+
+  it('cannot be made from the page of a day that has not begun', async () => {
     const tomorrow = dayAfter(dayOf(Date.now()), 1);
     api.instead.set(`/v1/statements/${tomorrow}`, { status: 404, body: NONE });
     const { status, text } = await operator.get(`${LIST}/${tomorrow}`);
     expect(status).toBe(404);
-    expect(text).toContain("the day isn't over in Douala");
+    expect(text).toContain('the day has not begun in Douala');
     expect(() => operator.form(LIST)).toThrow('no form');
   });
 

@@ -78,7 +78,7 @@ const UNTIL_STOPPED: readonly [command: RegExp, ready: RegExp][] = [
 ];
 
 /** Commands whose exit code has a meaning: docs/command-line.md. */
-const EXIT_CODES: readonly string[] = ['sanaga review: exit code 1'];
+const EXIT_CODES: readonly string[] = ['sanaga review: exit code 1', 'npx sanaga statements today --make: exit code 3'];
 
 /** Drawings and tables of the README. */
 const DRAWING = /^merchant ──HTTP──▶ api /m;

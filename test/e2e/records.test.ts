@@ -65,20 +65,31 @@ describe('the statements of a running stack', () => {
     expect(spec.timezone).toBe('Africa/Douala');
   });
 
+  const sanaga = (...args: string[]) =>
+    runToEnd('build/cli/main.js', args, {
+      ...machine(),
+      SANAGA_URL: running.stack.apiUrl,
+      SANAGA_API_KEY: running.secrets.apiKey,
+    });
+
   it('are made when the command line asks for one', async () => {
     const day = dayAfter(dayOf(Date.now()), -2);
-    const sanaga = (...args: string[]) =>
-      runToEnd('build/cli/main.js', args, {
-        ...machine(),
-        SANAGA_URL: running.stack.apiUrl,
-        SANAGA_API_KEY: running.secrets.apiKey,
-      });
     const made = await sanaga('statements', day, '--make');
     expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining('Nothing differs.') });
     const listed = await sanaga('statements', '--json');
     expect(JSON.parse(listed.stdout)).toMatchObject({ date: day, version: 1, complete: true, payments: 0 });
     const csv = await sanaga('statements', day, '--csv');
     expect(csv.stdout).toMatch(/^record,date,service,/);
+  });
+
+  it('are made of the day so far, with the payments of a minute ago', async () => {
+    const { payment } = await payOut();
+    const { code, stdout } = await sanaga('statements', 'today', '--make');
+    expect([code, stdout]).toEqual([3, expect.stringContaining('Payouts: 1\n')]);
+    expect(stdout).toMatch(/incomplete\n/);
+    expect(stdout).toContain('not covered: the day from');
+    const csv = await sanaga('statements', 'today', '--csv');
+    expect([csv.code, csv.stdout]).toEqual([3, expect.stringContaining(`,payout,${payment.id},`)]);
   });
 });
 

@@ -1,7 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import type { PaymentId } from '../../src/payments/words/payment-id.js';
 import type { StatementLine } from '../../src/reconciliation/reconciliation.js';
-import { type Difference, type StatementParts, statementOf, toStatement } from '../../src/reconciliation/statement.js';
+import {
+  type Difference,
+  isSoFar,
+  type StatementParts,
+  statementOf,
+  toStatement,
+} from '../../src/reconciliation/statement.js';
 
 let made = 0;
 const line = (given: Partial<StatementLine> = {}): StatementLine => ({
@@ -110,6 +116,24 @@ describe('the statement of a day', () => {
     const unread = statement({ payments: [line({ compared: false })] });
     expect(unread.services.collection.coverage).toMatchObject({ complete: false, notCompared: 1 });
     expect(statement({ cutOff: true }).complete).toBe(false);
+  });
+
+  it('of a day that is not over ends where it was made, and is complete for nobody', () => {
+    const until = Date.parse('2026-11-21T13:05:00Z');
+    const soFar = statement({ madeAt: until + 5_000, until, payments: [line(), line({ merchant: 'rival' })] });
+    expect(isSoFar(soFar)).toBe(true);
+    for (const shown of [soFar, statementOf(soFar, 'shop'), statementOf(soFar, 'nobody')]) {
+      expect(shown).toMatchObject({
+        from: '2026-11-20T23:00:00.000Z',
+        to: '2026-11-21T13:05:00.000Z',
+        complete: false,
+      });
+      for (const { coverage } of [shown.services.collection, shown.services.payout]) {
+        const rest = "the day from 2026-11-21T14:05:00.000+01:00 on: it wasn't over when this statement was made";
+        expect(coverage).toMatchObject({ complete: false, gaps: [rest] });
+      }
+    }
+    expect(isSoFar(statement())).toBe(false);
   });
 
   it('shows a merchant what is his, and neither balances nor what nobody knows of', () => {

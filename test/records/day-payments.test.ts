@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { encodeUnifiedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
 import proto from '@temporalio/proto';
-import { DAY_MS, startOf } from '../../src/payments/words/time.js';
+import { DAY_MS, dayAfter, startOf } from '../../src/payments/words/time.js';
 import { paymentsOfDay } from '../../src/records/day-payments.js';
 import type { PaymentRun } from '../../src/records/payment-record.js';
 import type { Records } from '../../src/records/records.js';
@@ -13,6 +13,7 @@ import { idOf } from '../support/ended-runs.js';
 const { WorkflowExecutionStatus: Status } = proto.temporal.api.enums.v1;
 
 const DAY = '2026-11-20';
+const PERIOD = { from: startOf(DAY), before: startOf(dayAfter(DAY)) };
 const PER_PAGE = 50;
 
 /** Two payments are created in each ms of the day. */
@@ -108,7 +109,7 @@ const read = async (inTemporal: readonly number[], inRecords: readonly number[],
   const { payments, cutOff } = await paymentsOfDay(
     temporalOf(inTemporal),
     recordsOf(inRecords),
-    DAY,
+    PERIOD,
     max,
     () => undefined,
   );
@@ -127,7 +128,7 @@ describe('the payments of a day', () => {
 
   it('hold of each nothing but what a statement needs', async () => {
     const client = temporalOf([7]);
-    const { payments } = await paymentsOfDay(client, recordsOf([8]), DAY, 10, () => undefined);
+    const { payments } = await paymentsOfDay(client, recordsOf([8]), PERIOD, 10, () => undefined);
     const fields = { merchant: 'shop', kind: 'collection', final: true, amount: 500 };
     expect(payments).toStrictEqual([
       {
@@ -146,7 +147,7 @@ describe('the payments of a day', () => {
     const beforeRelease = { startedAt: createdAt(7), status: 'FAILED' } as const;
     for (const runs of [[released], [released, beforeRelease], [beforeRelease, released]]) {
       const client = clientListing(runs.map((run) => toInfo(7, run)));
-      const { payments } = await paymentsOfDay(client, recordsOf([7, 8]), DAY, 10, () => undefined);
+      const { payments } = await paymentsOfDay(client, recordsOf([7, 8]), PERIOD, 10, () => undefined);
       expect(payments.map(({ id }) => id)).toEqual([idOf(8)]);
     }
   });

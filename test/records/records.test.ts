@@ -5,6 +5,7 @@ import { toPayment } from '../../src/payments/views/to-payment.js';
 import type { DirectOrder, LinkOrder } from '../../src/payments/words/order.js';
 import type { PaymentId } from '../../src/payments/words/payment-id.js';
 import { openPayment, type PaymentState } from '../../src/payments/words/payment-state.js';
+import { dayAfter, dayOf, HOUR_MS, startOf } from '../../src/payments/words/time.js';
 import { type Statement, toStatement } from '../../src/reconciliation/statement.js';
 import { RecordCipher } from '../../src/records/cipher.js';
 import type { NewRecord } from '../../src/records/payment-record.js';
@@ -72,9 +73,10 @@ async function erase({ payerData }: Records, payer: string, merchant?: string): 
   return await payerData.erase({ payer, merchant }, REASON, confirmation);
 }
 
-function emptyStatement(date: string, version: number): Statement {
+/** Made in the night that follows its day, or at another time. */
+function emptyStatement(date: string, version: number, madeAt = startOf(dayAfter(date)) + 3 * HOUR_MS): Statement {
   return toStatement({
-    ...{ date, version, madeAt: NOON, payments: [], differences: [], cutOff: false },
+    ...{ date, version, madeAt, payments: [], differences: [], cutOff: false },
     gaps: { collection: [], payout: [] },
     balances: { collection: {}, payout: {} },
   });
@@ -192,6 +194,34 @@ describe.each(Object.entries(recordsServers))('the records in %s', (_, start) =>
     await expect(records.statements.find(torn, 1)).rejects.toEqual(refused('pieces are missing'));
     await expect(records.statements.find(whole, 1)).resolves.toMatchObject({ date: whole, version: 1 });
     expect((await records.statements.list(undefined, 10)).map(({ date }) => date)).toEqual([whole, torn, newer]);
+  });
+
+  it('take the statement of a day so far for nothing more once that day is over', async () => {
+    const { statements } = records;
+    const today = dayOf(Date.now());
+    const publish = (day: string, made: string, madeAt?: number) =>
+      statements.publish(`${made} of ${day}`, day, (version) => emptyStatement(day, version, madeAt));
+    await publish(today, 'noon', Date.now());
+    const yesterday = dayAfter(today, -1);
+    const evening = startOf(today) - 1;
+    await publish(yesterday, 'evening', evening);
+    const [night, missed] = [dayAfter(today, -2), yesterday];
+    await publish(night, 'noon', startOf(night) + 12 * HOUR_MS);
+    await publish(night, 'night');
+
+    expect((await statements.list(undefined, 2)).map(({ date, version }) => [date, version])).toEqual([
+      [today, 1],
+      [night, 2],
+    ]);
+    expect((await statements.state()).latest).toMatchObject({ date: night, version: 2 });
+    await expect(statements.find(today, undefined)).resolves.toMatchObject({ version: 1 });
+    await expect(statements.find(missed, undefined)).resolves.toBeUndefined();
+    await expect(statements.find(missed, 1)).resolves.toMatchObject({ version: 1 });
+    expect(await Promise.all([today, missed, night, '2020-01-01'].map((day) => statements.lastVersion(day)))).toEqual([
+      1, 1, 2, 0,
+    ]);
+    await publish(missed, 'midnight', startOf(today));
+    await expect(statements.find(missed, undefined)).resolves.toMatchObject({ version: 2 });
   });
 
   it('hold no phone number, name, e-mail address, message or metadata in plain text', async () => {

@@ -8,6 +8,7 @@ import {
   type MadeStatement,
   STATEMENT_WORKFLOW_TYPE,
   type StatementInput,
+  type StatementRun,
   type StatementSteps,
   statementsQueue,
 } from '../../src/workflows/messages.js';
@@ -24,24 +25,27 @@ let workers: Worker[];
 let running: Promise<unknown>;
 /** The steps that were taken, in order, and when. */
 let taken: { readonly step: string; readonly at: number }[] = [];
+/** What the steps were taken for. */
+let runs: StatementRun[] = [];
 /** Steps that fail for good. */
 let failing: readonly string[] = [];
 
-async function take(step: string): Promise<void> {
+async function take(step: string, run?: StatementRun): Promise<void> {
+  if (run !== undefined) runs.push(run);
   taken.push({ step, at: await env.currentTimeMs() });
   if (failing.includes(step)) throw ApplicationFailure.nonRetryable('no answer', 'NoAnswer');
 }
 
 const steps: StatementSteps = {
   readBalances: (day) => take(`balances ${day}`),
-  readPayments: ({ day }) => take(`payments ${day}`),
+  readPayments: (run) => take(`payments ${run.day}`, run),
   searchDay: ({ day }, service) => take(`search ${service} ${day}`),
-  lookUpPayments: () => take('look up'),
-  comparePayments: () => take('compare'),
-  followUp: () => take('follow up'),
-  async publish({ day }): Promise<MadeStatement> {
-    await take('publish');
-    return { date: day, version: 1, complete: true, payments: 0, differences: 0 };
+  lookUpPayments: (run) => take('look up', run),
+  comparePayments: (run) => take('compare', run),
+  followUp: (run) => take('follow up', run),
+  async publish(run): Promise<MadeStatement> {
+    await take('publish', run);
+    return { date: run.day, version: 1, complete: true, payments: 0, differences: 0 };
   },
 };
 
@@ -62,6 +66,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   taken = [];
+  runs = [];
   failing = [];
 });
 afterAll(async () => {
@@ -116,6 +121,26 @@ describe('the workflow that makes a statement', () => {
     expect(await make({ v: 1, day: today }, 'statement-on-demand')).toMatchObject({ date: today });
     expect(names()[0]).toBe(`payments ${today}`);
     expect(at(`payments ${today}`)).toBeGreaterThanOrEqual(startOf(dayAfter(today)) + 15 * MINUTE);
+  });
+
+  it('of the day so far covers it until now, and is made within seconds', async () => {
+    const today = dayOf(await env.currentTimeMs());
+    const asked = await env.currentTimeMs();
+    expect(await make({ v: 1, day: today, soFar: true }, 'statement-so-far')).toMatchObject({ date: today });
+    expect(names().slice(-2)).toEqual(['follow up', 'publish']);
+    expect(at(`payments ${today}`)).toBeLessThan(asked + MINUTE);
+    expect(runs).toHaveLength(5);
+    for (const { until = 0 } of runs) {
+      expect(until).toBeGreaterThanOrEqual(asked - 1_000);
+      expect(at(`payments ${today}`)).toBeGreaterThan(until + 4_000);
+    }
+  });
+
+  it('that is asked for of the day so far after its end is a statement of the day', async () => {
+    const today = await untilMidnight();
+    await make({ v: 1, day: dayAfter(today, -1), soFar: true });
+    expect(at(`payments ${dayAfter(today, -1)}`)).toBeGreaterThanOrEqual(startOf(today) + 15 * MINUTE);
+    expect(runs.map(({ until }) => until)).toEqual(runs.map(() => undefined));
   });
 
   it('goes on without what the provider gives no answer about', async () => {

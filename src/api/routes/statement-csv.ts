@@ -2,7 +2,7 @@ import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { CURRENCY } from '../../payments/words/limits.js';
 import { SERVICES, type Service } from '../../payments/words/order.js';
 import type { StatementLine } from '../../reconciliation/reconciliation.js';
-import type { Difference, ServiceStatement, Statement } from '../../reconciliation/statement.js';
+import { type Difference, isSoFar, type ServiceStatement, type Statement } from '../../reconciliation/statement.js';
 import { BYTE_ORDER_MARK, type Separator, toCsv } from './csv.js';
 
 /** The columns. `record` says what kind of row it is. */
@@ -87,7 +87,7 @@ function* rowsOf(statement: Statement, service: Service, isOperator: boolean): G
     fee: totals.fees,
     note: `${count} payments${unknown}`,
   };
-  if (isOperator) yield balanceRow('closing_balance', service, closing);
+  if (isOperator && !isSoFar(statement)) yield balanceRow('closing_balance', service, closing);
 }
 
 function balanceRow(record: string, service: Service, balance: ServiceStatement['opening']): Row {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { askRecords } from '../../engine/recorded-payments.js';
 import { callTemporal } from '../../engine/temporal-calls.js';
 import { isOperator } from '../../http/auth.js';
-import { dayAfter, HOUR_MS, isDay, isoTime, startOf } from '../../payments/words/time.js';
+import { dayAfter, dayOf, HOUR_MS, isDay, isoTime, startOf } from '../../payments/words/time.js';
 import { type Statement, statementOf } from '../../reconciliation/statement.js';
 import type { Records } from '../../records/records.js';
 import type { Statements } from '../../records/statements.js';
@@ -13,6 +13,7 @@ import {
   MAX_STATEMENT_RUN,
   STATEMENT_WORKFLOW_TYPE,
   type StatementInput,
+  statementSoFarWorkflowId,
   statementWorkflowId,
 } from '../../workflows/messages.js';
 import { ApiError, noRecords, recordUnreadable } from '../api-error.js';
@@ -35,7 +36,7 @@ export const listStatements = authenticatedRoute({
   path: '/v1/statements',
   summary: 'The statements of days, newest first',
   description:
-    'A statement is made each night for the day that has ended in Douala. Of a day whose statement was made again, the latest version is listed.',
+    'A statement is made each night for the day that has ended in Douala. Of a day whose statement was made again, the latest version is listed. One of a day that was not over is listed until the day is.',
   operationId: 'listStatements',
   tag: 'Statements',
   responses: { 200: { description: 'A page of statements.', schema: statementListSchema } },
@@ -63,7 +64,7 @@ export const getStatement = authenticatedRoute({
   path: '/v1/statements/:date',
   summary: 'The statement of a day',
   description:
-    "Every payment that was created on that day in Douala, with the provider's fee, what doesn't agree with the provider's records, and totals. For operators also the balances as the provider said them, transactions that no payment here knows, and what the provider's search couldn't show. A merchant's key gets that merchant's part. No payer is named.",
+    "Every payment that was created on that day in Douala, with the provider's fee, what doesn't agree with the provider's records, and totals. For operators also the balances as the provider said them, transactions that no payment here knows, and what the provider's search couldn't show. A merchant's key gets that merchant's part. No payer is named. One of a day that was not over is returned without `version` only until the day is.",
   operationId: 'getStatement',
   tag: 'Statements',
   responses: {
@@ -136,9 +137,18 @@ async function find(
  */
 async function isBeingMade(client: Client, date: string): Promise<boolean> {
   if (!isDay(date)) return false;
-  const handle = client.workflow.getHandle(statementWorkflowId(date));
+  const handle = client.workflow.getHandle(workflowIdFor(date));
   const described = await callTemporal(client, () => handle.describe()).catch(() => undefined);
   return described?.status.name === 'RUNNING';
+}
+
+/** The workflow that makes a day's statement for whoever asks now. */
+function workflowIdFor(date: string): string {
+  return isOver(date) ? statementWorkflowId(date) : statementSoFarWorkflowId(date);
+}
+
+function isOver(date: string): boolean {
+  return startOf(dayAfter(date)) <= Date.now();
 }
 
 /** A day's statement is normally made this long after the day's end, in ms. */
@@ -147,14 +157,15 @@ const MADE_WITHIN_MS = 4 * HOUR_MS;
 function whenMade(date: string): string {
   if (!isDay(date)) return 'Name it by its day in Douala, such as 2026-11-21.';
   const madeBy = startOf(dayAfter(date)) + MADE_WITHIN_MS;
+  const soFar = date === dayOf(Date.now()) ? ' Until then, an operator can have one made of the day so far.' : '';
   return madeBy > Date.now()
-    ? `A day's statement is made in the following night: look again at ${isoTime(madeBy)}.`
+    ? `A day's statement is made in the following night: look again at ${isoTime(madeBy)}.${soFar}`
     : "A day's statement is made in the following night, some three hours after midnight in Douala. If this one was missed, an operator can have it made.";
 }
 
-const ended = day.refine(
-  (date) => startOf(dayAfter(date)) <= Date.now(),
-  'must be a day that is over in Douala: only then is a statement complete',
+const begun = day.refine(
+  (date) => startOf(date) <= Date.now(),
+  'must be a day that is over in Douala, or today there: a later one has no payments yet',
 );
 
 /** Makes a statement for a day whose night was missed, or that is to be compared again. */
@@ -163,7 +174,7 @@ export const makeStatement = authenticatedRoute({
   path: '/v1/statements',
   summary: 'Make the statement of a day, or make it again',
   description:
-    "For operators. It takes from a few seconds to an hour, depending on how many payments the day has. Balances are those that were asked for at midnight, and can't be asked for later. A statement that is made again is a new version, and earlier ones stay.",
+    "For operators. It takes from a few seconds to an hour, depending on how many payments the day has. Balances are those that were asked for at midnight, and can't be asked for later. A statement that is made again is a new version, and earlier ones stay. One of today covers the day until now: it is never `complete`, ends at `to`, only shows what differs, and has no payment checked. The night's is made all the same.",
   operationId: 'makeStatement',
   tag: 'Statements',
   examples: { day: { summary: 'A day that is over', value: { date: '2026-11-20' } } },
@@ -173,28 +184,28 @@ export const makeStatement = authenticatedRoute({
   problems: ['temporarily_unavailable', 'records_unavailable', 'no_records'],
   scopes: ['review'],
   body: z
-    .strictObject({ date: ended.describe('A day in Douala, such as `2026-11-20`') })
+    .strictObject({ date: begun.describe('A day in Douala, such as `2026-11-20`') })
     .meta({ id: 'StatementRequest' }),
   async handle({ body: { date } }, { client, taskQueue, records }) {
-    const [latest] = await askRecords(() => statementsIn(records).list(dayAfter(date), 1), UNREAD);
+    const last = await askRecords(() => statementsIn(records).lastVersion(date), UNREAD);
     await start(client, taskQueue, date);
-    const version = (latest?.date === date ? latest.version : 0) + 1;
-    return { status: 202, json: { object: 'statement_request' as const, date, version } };
+    return { status: 202, json: { object: 'statement_request' as const, date, version: last + 1 } };
   },
 });
 
 /** Makes one at a time for each day: anybody who asks meanwhile gets the one being made. */
 async function start(client: Client, taskQueue: string, date: string): Promise<void> {
-  const input: StatementInput = { v: 1, day: date };
+  const soFar = !isOver(date);
+  const input: StatementInput = { v: 1, day: date, ...(soFar && { soFar }) };
   await callTemporal(client, () =>
     client.workflow.start(STATEMENT_WORKFLOW_TYPE, {
-      workflowId: statementWorkflowId(date),
+      workflowId: soFar ? statementSoFarWorkflowId(date) : statementWorkflowId(date),
       taskQueue,
       args: [input],
       workflowIdConflictPolicy: 'USE_EXISTING',
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       workflowRunTimeout: MAX_STATEMENT_RUN,
-      staticSummary: `The statement of ${date}`,
+      staticSummary: `The statement of ${date}${soFar ? ' so far' : ''}`,
     }),
   );
 }
