@@ -20,9 +20,9 @@ export type SetupGap =
 
 /** Describes a gap of a namespace in a sentence. */
 export function describeGaps(namespace: string, gaps: readonly SetupGap[]): string {
-  // A missing namespace lacks everything else, too.
-  const [first] = gaps;
-  const said = first?.kind === 'namespace' ? [first] : gaps;
+  // A missing namespace lacks everything else, too; one without room has to be another.
+  const decisive = gaps.filter(({ kind }) => kind === 'namespace' || kind === 'room');
+  const said = decisive.length > 0 ? decisive : gaps;
   return `The Temporal namespace ${namespace} ${said.map(describeGap).join(', ')}.`;
 }
 
@@ -38,8 +38,10 @@ function describeGap(gap: SetupGap): string {
       return `has no search attribute ${gap.name} (${gap.type})`;
     case 'type':
       return `has the search attribute ${gap.name} as ${gap.actual} instead of ${gap.type}`;
-    case 'room':
-      return `has no room for more of type ${gap.type} beside those of others: ${gap.others.join(' and ')}`;
+    case 'room': {
+      const others = gap.others.join(', ');
+      return `has no room for Sanaga's search attributes of type ${gap.type} beside those of others: ${others}`;
+    }
   }
 }
 

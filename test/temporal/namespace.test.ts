@@ -292,7 +292,7 @@ describe('a namespace that payments are to live in', () => {
       const { config } = await workflowService.describeNamespace({ namespace: 'crowded' });
       expect(tsToMs(config?.workflowExecutionRetentionTtl)).toBe(3 * DAY_MS);
       await expect(isNamespaceReady({ connection, namespace: 'crowded', logger })).rejects.toThrow(
-        /no room for more of type Int beside those of others: Rank and Theirs\.\nRemove search attributes .* namespace of its own.*\n.*\n {2}temporal operator namespace create --namespace sanaga --retention 30d$/,
+        /^The Temporal namespace crowded has no room for Sanaga's search attributes of type Datetime beside those of others: One, Three, Two, has no room for Sanaga's search attributes of type Int beside those of others: Rank, Theirs\.\nRemove search attributes .* namespace of its own.*\n.*\n {2}temporal operator namespace create --namespace sanaga --retention 30d$/,
       );
     });
 
