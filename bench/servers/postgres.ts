@@ -32,6 +32,8 @@ export interface Postgres {
 /** What a server has besides: settings of postgresql.conf, and variables of its environment. */
 export interface PostgresOptions {
   readonly settings?: Readonly<Record<string, string>>;
+  /** Its port; by default, a free one. */
+  readonly port?: number;
   /** @param data the folder of its files */
   readonly env?: (data: string) => Readonly<Record<string, string>>;
 }
@@ -86,7 +88,7 @@ async function startIn(folder: string, programs: PostgresPrograms, options: Post
   const data = join(folder, 'data');
   const initial = ['--pgdata', data, '--username', USER, '--auth', 'trust', '--encoding', 'UTF8', '--no-sync'];
   await run(...command('initdb', initial));
-  const port = await freePort();
+  const port = options.port ?? (await freePort());
   const settings = Object.entries({ ...SETTINGS, ...options.settings, port: String(port) }).flatMap(([name, value]) => [
     '-c',
     `${name}=${value}`,
@@ -105,7 +107,10 @@ async function startIn(folder: string, programs: PostgresPrograms, options: Post
     return started;
   };
   let server = await start();
+  let runs = true;
   const halt = async () => {
+    if (!runs) return;
+    runs = false;
     // A fast shutdown: it doesn't wait for clients that are still connected.
     process.kill(server.pid, 'SIGINT');
     await Promise.race([server.ended, pause(STOP_GRACE_MS, undefined, { ref: false })]);
@@ -118,6 +123,7 @@ async function startIn(folder: string, programs: PostgresPrograms, options: Post
     },
     async start() {
       server = await start();
+      runs = true;
     },
     async size(databases) {
       const sizes = databases.map((name) => `pg_database_size('${name}')`);

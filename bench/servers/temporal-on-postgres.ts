@@ -29,10 +29,13 @@ export interface TemporalPrograms {
 }
 
 /** Builds Temporal's server and its schema tool. @throws Error as {@link buildWithGo} does. */
-export async function buildTemporalServer(report: (line: string) => void): Promise<TemporalPrograms> {
+export async function buildTemporalServer(
+  report: (line: string) => void,
+  version = TEMPORAL_VERSION,
+): Promise<TemporalPrograms> {
   const [server = '', sqlTool = ''] = await buildWithGo({
     name: 'temporal-server',
-    version: TEMPORAL_VERSION,
+    version,
     packages: ['server', 'tools/sql'].map((name) => `${MODULE}/cmd/${name}`),
     env: process.env,
     report,
@@ -64,8 +67,12 @@ export interface TemporalOnPostgres {
   readonly target: TemporalTarget;
   readonly env: Readonly<Record<string, string>>;
   stop(): Promise<void>;
-  /** Starts another at the same address once this one is stopped, on what its databases have by then. */
-  startAgain(): Promise<TemporalOnPostgres>;
+  /**
+   * Starts another at the same address once this one is stopped, on what its databases have by then.
+   *
+   * @param server another version's program
+   */
+  startAgain(server?: string): Promise<TemporalOnPostgres>;
 }
 
 /** Makes Temporal's two databases, starts a server on them, and sets its namespace up for payments. */
@@ -84,6 +91,7 @@ export async function startTemporalOnPostgres(
   };
   const target = { address: `127.0.0.1:${ports.frontend.grpc}`, namespace: DEFAULT_NAMESPACE };
   const start = async (
+    file: string,
     gapsOf: (connection: Connection, namespace: string) => Promise<readonly SetupGap[]>,
   ): Promise<TemporalOnPostgres> => {
     const folder = await mkdtemp(join(tmpdir(), 'sanaga-bench-temporal-'));
@@ -98,7 +106,7 @@ export async function startTemporalOnPostgres(
     await writeFile(join(folder, 'config', 'bench.yaml'), JSON.stringify(config));
     const child = await startChild({
       name: 'temporal server',
-      file: server,
+      file,
       args: ['--root', folder, '--config', 'config', '--env', 'bench', '--allow-no-auth', 'start'],
       env: process.env,
       logFile,
@@ -122,9 +130,9 @@ export async function startTemporalOnPostgres(
       await connection.close();
     }
     const env = plainTargetEnvironment(target);
-    return { pid: child.pid, target, env, stop, startAgain: () => start(findSetupGaps) };
+    return { pid: child.pid, target, env, stop, startAgain: (other = file) => start(other, findSetupGaps) };
   };
-  return await start(makeNamespace);
+  return await start(server, makeNamespace);
 }
 
 /** Makes the namespace. Returns its remaining gaps: not every service knows a new namespace at once. */

@@ -1,10 +1,9 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { WorkflowNotFoundError } from '@temporalio/client';
-import { parse } from 'yaml';
 import { z } from 'zod';
 import { type Postgres, startPostgres } from '../../bench/servers/postgres.js';
 import {
@@ -14,9 +13,8 @@ import {
   type TemporalOnPostgres,
 } from '../../bench/servers/temporal-on-postgres.js';
 import { atCheckout } from '../../stack/demo/payer.js';
-import { type Child, startChild } from '../../stack/processes/child.js';
-import { findOnPath } from '../../stack/temporal/executables.js';
 import { findTemporal } from '../../stack/temporal/temporal-cli.js';
+import { Backups } from '../support/backups.js';
 import { PROJECT } from '../support/built.js';
 import { eventually } from '../support/eventually.js';
 import { pathWithPostgresClients } from '../support/postgres-clients.js';
@@ -66,9 +64,7 @@ let postgres: Postgres;
 let temporal: TemporalOnPostgres;
 let running: RunningStack;
 let scratch: string;
-/** What is in volumes: the backups, PostgreSQL's socket, and metrics. */
-let volumes: string;
-let backup: Child | undefined;
+let backups: Backups;
 /** The moment that is restored. */
 let moment: string;
 let shell: OperatorsShell;
@@ -83,7 +79,7 @@ const services: Services = {
     for (const name of names) {
       if (name === 'worker' || name === 'api') await running.stack.part(name).stop(STOP_MS);
       if (name === 'temporal') await temporal.stop();
-      if (name === 'backup') await backup?.stop(STOP_MS);
+      if (name === 'backup') await backups.stop();
       if (name === 'postgres') await postgres.halt();
     }
   },
@@ -95,7 +91,7 @@ const services: Services = {
   async up(names) {
     const [, restoredAt] = /^TEMPORAL_RESTORED_AT=(.*)$/m.exec(await readFile(join(scratch, '.env'), 'utf8')) ?? [];
     if (names.includes('postgres')) await postgres.start();
-    if (names.includes('backup')) await startBackups();
+    if (names.includes('backup')) await backups.start(postgres);
     if (names.includes('temporal')) temporal = await temporal.startAgain();
     for (const name of ['worker', 'api'] as const) {
       if (names.includes(name)) await running.stack.restart(name, { TEMPORAL_RESTORED_AT: restoredAt });
@@ -168,59 +164,6 @@ async function forget(name: Name): Promise<void> {
   );
 }
 
-/** The variables of the containers `postgres` and `backup`. */
-const backupVariables = (data: string) => ({
-  PGBACKREST_PG1_PATH: data,
-  ...{
-    PGBACKREST_STANZA: 'sanaga',
-    PGBACKREST_REPO1_CIPHER_PASS: 'a-password',
-    PGBACKREST_REPO1_PATH: join(volumes, 'backups'),
-  },
-  ...{ PGBACKREST_CONFIG: join(PROJECT, 'deploy/pgbackrest.conf'), PGBACKREST_LOCK_PATH: join(volumes, 'lock') },
-  ...{ PGBACKREST_PG1_SOCKET_PATH: join(volumes, 'socket'), METRICS_FOLDER: join(volumes, 'metrics') },
-});
-
-/** Those that are known once PostgreSQL runs. */
-const databaseVariables = () => ({
-  ...backupVariables(postgres.data),
-  PGBACKREST_PG1_PORT: String(postgres.port),
-});
-
-/** @returns folders that PostgreSQL's user may write into */
-async function makeVolumes(): Promise<string> {
-  if ((await findOnPath('pgbackrest', process.env)) === undefined) {
-    throw new Error('pgBackRest is not installed. Install it: apt-get install pgbackrest');
-  }
-  const folder = await mkdtemp(join(tmpdir(), 'sanaga-volumes-'));
-  await chmod(folder, 0o755);
-  for (const name of ['backups', 'lock', 'socket', 'metrics']) {
-    await mkdir(join(folder, name));
-    await chmod(join(folder, name), 0o777);
-  }
-  return folder;
-}
-
-/** The settings that docker-compose.yml starts PostgreSQL with. */
-async function composedSettings(): Promise<Record<string, string>> {
-  const composed = z
-    .object({ services: z.object({ postgres: z.object({ command: z.array(z.string()) }) }) })
-    .parse(parse(await readFile(join(PROJECT, 'docker-compose.yml'), 'utf8'), { merge: true }));
-  const given = composed.services.postgres.command.map((word) => String(word)).filter((word) => word.includes('='));
-  return Object.fromEntries(given.map((word) => [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)]));
-}
-
-async function startBackups(): Promise<void> {
-  const other = ['setpriv', '--reuid=postgres', '--regid=postgres', '--clear-groups'];
-  const [file = 'sh', ...args] = [...(process.getuid?.() === 0 ? other : []), 'sh', join(PROJECT, 'deploy/backup.sh')];
-  backup = await startChild({ name: 'backup', file, args, env: { ...process.env, ...databaseVariables() } });
-}
-
-/** When the last whole backup began, as Prometheus is told, in seconds. */
-async function backedUpAt(): Promise<number> {
-  const text = await readFile(join(volumes, 'metrics/backup.prom'), 'utf8').catch(() => '');
-  return Number(/^postgres_backup_timestamp_seconds\{type="full"\} (\d+)$/m.exec(text)?.[1] ?? 0);
-}
-
 /** Lets a second pass, so that all before it and nothing after it is of that moment. */
 async function momentBetween(): Promise<string> {
   const second = Math.ceil(Date.now() / 1_000) * 1_000;
@@ -234,10 +177,10 @@ beforeAll(async () => {
   scratch = await mkdtemp(join(tmpdir(), 'sanaga-restoring-'));
   await chmod(scratch, 0o755);
   await symlink(path, join(scratch, 'temporal'));
-  volumes = await makeVolumes();
+  backups = await Backups.make();
   postgres = await startPostgres(undefined, {
-    settings: { ...(await composedSettings()), unix_socket_directories: join(volumes, 'socket') },
-    env: backupVariables,
+    settings: await backups.settings(),
+    env: (data) => backups.variables(data),
   });
   await postgres.query('postgres', 'CREATE ROLE temporal SUPERUSER LOGIN');
   const dynamicConfig = {
@@ -252,7 +195,7 @@ beforeAll(async () => {
     ...process.env,
     ...{ PATH: `${scratch}:${await pathWithPostgresClients()}`, ...temporal.env, RECORDS_URL: recordsUrl },
     ...{ PGHOST: '127.0.0.1', PGPORT: String(postgres.port), PGUSER: 'temporal' },
-    ...databaseVariables(),
+    ...backups.variablesOf(postgres),
   };
   shell = new OperatorsShell(scratch, env, services);
   await shell.follow('docker-compose run --rm --no-deps -T records-database');
@@ -268,21 +211,26 @@ afterAll(async () => {
   await shell?.close();
   await running?.stop();
   await temporal?.stop();
-  await backup?.stop(STOP_MS);
+  await backups?.stop();
   await postgres?.stop();
-  for (const folder of [scratch, volumes]) await rm(folder, { recursive: true, force: true });
+  await backups?.remove();
+  await rm(scratch, { recursive: true, force: true });
 });
 
 /** A backup while payments run, a moment after it, and what happened before and since. */
 beforeAll(async () => {
-  await startBackups();
+  await backups.start(postgres);
   await Promise.all(
     (['erased', 'forgotten', 'paidSince', 'openFirst', 'openSecond'] as const).map((name) => order(name)),
   );
   await eventsOf(['erased', 'forgotten']);
   await forget('forgotten');
-  await eventually(backedUpAt, (second) => second > 0, 120_000).catch(async (error) => {
-    throw new Error(`no backup was taken: ${await backup?.logTail()}`, { cause: error });
+  await eventually(
+    () => backups.madeAt(),
+    (second) => second > 0,
+    120_000,
+  ).catch(async (error) => {
+    throw new Error(`no backup was taken: ${await backups.logTail()}`, { cause: error });
   });
   // What is ordered while no worker runs has yet to be sent.
   await services.stop(['worker']);

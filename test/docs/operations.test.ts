@@ -1,4 +1,8 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { copyFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { z } from 'zod';
@@ -7,6 +11,7 @@ import { findTarget } from '../../cli/target.js';
 import { routes } from '../../src/api/app.js';
 import { settingNames } from '../../src/settings/read-settings.js';
 import { readPage } from '../support/pages.js';
+import { commandsOf } from '../support/runbook.js';
 
 /*
  * The operators' pages can't be followed by a test as the others are: they stop servers, and need a cluster. What they
@@ -148,6 +153,58 @@ describe('the operators’ pages', () => {
     ).filter((path) => roots.includes(path.split('.')[0] ?? '') && !path.endsWith('.json'));
     expect(named.length).toBeGreaterThan(10);
     expect(named.filter((path) => valueAt(values, path.split('.')) === undefined)).toEqual([]);
+  });
+});
+
+describe('the page on upgrades', () => {
+  const page = pages.find(({ path }) => path.endsWith('/upgrading.md'));
+  /** The files with the versions, once a chapter has changed them. */
+  const changedBy = async (chapter: string) => {
+    const folder = await mkdtemp(join(tmpdir(), 'sanaga-versions-'));
+    try {
+      for (const name of ['docker-compose.yml', 'Dockerfile']) await copyFile(name, join(folder, name));
+      const named = commandsOf(/npm run pin/, chapter, page);
+      await promisify(execFile)('bash', ['-ec', named.slice(0, named.indexOf('npm run pin'))], { cwd: folder });
+      const text = await readFile(join(folder, 'docker-compose.yml'), 'utf8');
+      return { text, images: `${text}\n${await readFile(join(folder, 'Dockerfile'), 'utf8')}` };
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  };
+  const versionsOf = (images: string, pattern: RegExp) => unique([...images.matchAll(pattern)].map(([tag]) => tag));
+
+  it('names a version of Temporal for the server and its tools, of one minor more', async () => {
+    const present = await readFile('docker-compose.yml', 'utf8');
+    const [, minor = ''] = /temporalio\/server:1\.(\d+)\./.exec(present) ?? [];
+    const { images } = await changedBy("Temporal's server");
+    const [server = '', ...others] = versionsOf(images, /(?<=temporalio\/(server|admin-tools):)\S+/g);
+    expect(others).toEqual([]);
+    expect(server).toMatch(new RegExp(`^1\\.${Number(minor) + 1}\\.\\d+$`));
+  });
+
+  it.each(['PostgreSQL: a minor version', 'PostgreSQL: a major version'])(
+    'names a version of PostgreSQL in each place, as yet without a digest: %s',
+    async (chapter) => {
+      const { images } = await changedBy(chapter);
+      const tags = versionsOf(images, /(?<=(image: |FROM )(sanaga-)?postgres:)\d\S+/g);
+      expect(tags).toEqual([expect.stringMatching(/^\d+\.\d+$/)]);
+      expect(versionsOf(await readFile('Dockerfile', 'utf8'), /(?<=postgres:)[\d.]+/g)).not.toEqual(tags);
+    },
+  );
+
+  it('gives another major version of PostgreSQL a volume of its own, wherever the old one was', async () => {
+    const { text } = await changedBy('PostgreSQL: a major version');
+    const { services, volumes } = z
+      .object({
+        services: z.record(z.string(), z.object({ volumes: z.array(z.string()).default([]) })),
+        volumes: z.record(z.string(), z.unknown()),
+      })
+      .parse(parse(text, { merge: true }));
+    const mounted = Object.values(services).flatMap((service) =>
+      service.volumes.flatMap((volume) => volume.match(/^(\S+):\/var\/lib\/postgresql\/data/)?.[1] ?? []),
+    );
+    expect(mounted).toEqual(['postgres-17', 'postgres-17']);
+    expect(Object.keys(volumes)).toEqual(expect.arrayContaining(['postgres-17', 'postgres']));
   });
 });
 

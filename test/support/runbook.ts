@@ -1,23 +1,27 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { built } from './built.js';
-import { type Block, parsePage, readPage } from './pages.js';
+import { type Block, type Page, parsePage, readPage } from './pages.js';
 import { Shell } from './shell.js';
 
-/** docs/operations/runbook.md, followed by tests. */
+/** The operators' pages, followed by tests. */
 
-const page = await readPage('docs/operations/runbook.md');
+const runbook = await readPage('docs/operations/runbook.md');
 
-/** The one block of commands that matches, of the whole page or of a chapter. @throws Error when it isn't one */
-export function commandsOf(pattern: RegExp, chapter?: string): string {
-  const [text, ...others] = blocksOf(chapter)
-    .filter(({ language, text }) => language === 'sh' && pattern.test(text))
-    .map((block) => block.text);
-  if (text === undefined || others.length > 0) throw new Error(`${1 + others.length} blocks match ${pattern}`);
-  return text;
+/**
+ * The one block of commands that matches, of the whole page or of a chapter.
+ *
+ * @param page by default, the runbook
+ * @throws Error when it isn't one
+ */
+export function commandsOf(pattern: RegExp, chapter?: string, page = runbook): string {
+  const found = blocksOf(page, chapter).filter(({ language, text }) => language === 'sh' && pattern.test(text));
+  const [block, ...others] = found;
+  if (block === undefined || others.length > 0) throw new Error(`${found.length} blocks match ${pattern}`);
+  return block.text;
 }
 
-function blocksOf(chapter: string | undefined): readonly Block[] {
+function blocksOf(page: Page, chapter: string | undefined): readonly Block[] {
   if (chapter === undefined) return page.blocks;
   const text = page.text.split(/^## /m).find((each) => each.startsWith(`${chapter}\n`));
   if (text === undefined) throw new Error(`${page.path} has no chapter "${chapter}"`);
@@ -32,11 +36,17 @@ docker-compose() {
     'exec -T postgres '*) shift 3; "$@" ;;
     'exec -T backup pgbackrest '*) shift 3; as_postgres "$@" ;;
     'run --rm --no-deps -T --user postgres --entrypoint pgbackrest postgres '*) shift 9; as_postgres pgbackrest "$@" ;;
+    'run --rm --no-deps -T --entrypoint pgbackrest backup '*) shift 7; as_postgres pgbackrest "$@" ;;
+    'run --rm --no-deps -T --entrypoint ldd postgres '*) shift 7; ldd "$@" ;;
+    'run --rm --no-deps -T temporal-schema')
+      SQL_HOST=$PGHOST SQL_PORT=$PGPORT SQL_USER=$PGUSER SQL_PASSWORD= sh '${built('deploy/temporal-schema.sh')}' 2>&1 ;;
+    'pull '* | 'build '*) ;;
     'run --rm --no-deps -T records-database')
       PROVIDER_COLLECTION_URL=$(setting PROVIDER_COLLECTION_URL) PROVIDER_PAYOUT_URL=$(setting PROVIDER_PAYOUT_URL) \\
       PGPASSWORD=$(setting POSTGRES_PASSWORD) RECORDS_PASSWORD=$(setting RECORDS_PASSWORD) sh '${built('deploy/records-database.sh')}' ;;
     'run --rm --no-deps -T --entrypoint temporal temporal-setup '*) shift 7; command temporal "$@" ;;
     'run --rm --no-deps -T worker node lib/records.js '*) shift 7; '${process.execPath}' '${built('lib/records.js')}' "$@" ;;
+    'run --rm --no-deps -T worker node lib/replay.js') '${process.execPath}' '${built('lib/replay.js')}' ;;
     *) echo "docker-compose $*" >&2; return 1 ;;
   esac
 }`;
