@@ -1,12 +1,13 @@
 import type { PaymentEvent } from '../../src/payments/machine/events.js';
 import type { Todo } from '../../src/payments/machine/plan.js';
+import { encodePayment } from './encoding.js';
 import { REPORTED_FOR_MS, type Violation } from './invariants.js';
 import { Model } from './model.js';
 import type { DecideMove, Move } from './move.js';
 import { reachable } from './provider-moves.js';
 import type { Setting } from './setting.js';
 import { type Machine, type OwnTransaction, type Situation, transactionOf } from './situation.js';
-import { encodePayment, Visited } from './visited.js';
+import { Visited } from './visited.js';
 
 /** More steps than any silent future takes: a day of unanswered questions takes some forty. */
 const MAX_STEPS = 300;

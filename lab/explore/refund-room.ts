@@ -8,6 +8,7 @@ import type {
 import type { PaymentId, TransId } from '../../src/payments/words/payment-id.js';
 import { openPayment, type PaymentState } from '../../src/payments/words/payment-state.js';
 import { HOUR_MS, SECOND_MS } from '../../src/payments/words/time.js';
+import { type BrokenStory, type Visits, visitAll } from './breadth-first.js';
 import { pick, randomOf } from './random.js';
 import { orderOf, SHORT_TERMS } from './setting.js';
 
@@ -449,7 +450,7 @@ export interface RefundExploration {
   readonly states: number;
   /** Longer stories that were told at random. */
   readonly walks: number;
-  readonly broken: readonly { readonly rule: string; readonly story: readonly string[] }[];
+  readonly broken: readonly BrokenStory[];
 }
 
 interface Visit {
@@ -457,9 +458,6 @@ interface Visit {
   readonly label: string;
   readonly from?: Visit;
 }
-
-/** A broken rule, and the story that has led to it. */
-type Found = RefundExploration['broken'][number];
 
 /**
  * Explores all stories of small worlds, the shortest first, until a rule is broken or so many states of each were
@@ -488,29 +486,23 @@ function beginWith(left: Allowance): World {
   return { ...BEGIN, areHeld: left.falls > 0, left };
 }
 
-function exploreWorld(module: RefundModule, begin: World, states: number): Omit<RefundExploration, 'walks'> {
-  const visited = new Set([keyOf(begin)]);
-  let level: Visit[] = [{ world: begin, label: '' }];
-  while (level.length > 0 && visited.size < states) {
-    const next: Visit[] = [];
-    for (const from of level) {
-      for (const move of movesFrom(from.world, module)) {
-        const visit = { world: move.to, label: move.label, from };
-        const broken = foundBy(visit, move, module);
-        if (broken.length > 0) return { states: visited.size, broken };
-        const key = keyOf(move.to);
-        if (visited.has(key)) continue;
-        visited.add(key);
-        next.push(visit);
-      }
-    }
-    level = next;
-  }
-  return { states: visited.size, broken: [] };
+function exploreWorld(module: RefundModule, begin: World, states: number): Visits {
+  return visitAll(
+    {
+      begin,
+      movesFrom: (world) =>
+        movesFrom(world, module).map(({ label, to, broken = [] }) => ({ label, to, broken: broken.map(inWords) })),
+      brokenIn: (world) => brokenIn(world, module).map(inWords),
+      keyOf,
+    },
+    states,
+  );
 }
 
+const inWords = (rule: RefundRule) => REFUND_RULES[rule];
+
 /** Tells one story at random, to its end or until a rule is broken. */
-function tell(module: RefundModule, random: () => number): Found[] {
+function tell(module: RefundModule, random: () => number): BrokenStory[] {
   const begin = random() < 0.5 ? BEGIN : beginWith({ ...BEGIN.left, falls: 2 });
   let visit: Visit = { world: begin, label: '' };
   for (let move = pick(movesFrom(begin, module), random); move !== undefined; ) {
@@ -522,9 +514,9 @@ function tell(module: RefundModule, random: () => number): Found[] {
   return [];
 }
 
-function foundBy(visit: Visit, { to, broken = [] }: Move, module: RefundModule): Found[] {
+function foundBy(visit: Visit, { to, broken = [] }: Move, module: RefundModule): BrokenStory[] {
   const rules = [...broken, ...brokenIn(to, module)];
-  return rules.map((rule) => ({ rule: REFUND_RULES[rule], story: storyOf(visit) }));
+  return rules.map((rule) => ({ rule: inWords(rule), story: storyOf(visit) }));
 }
 
 /** Names a state; processes are alike, and neither the order of readings matters nor that of what is counted. */

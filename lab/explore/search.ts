@@ -1,3 +1,4 @@
+import { encode } from './encoding.js';
 import type { Invariant, Violation } from './invariants.js';
 import { Liveness } from './liveness.js';
 import { Model } from './model.js';
@@ -5,7 +6,8 @@ import type { Move } from './move.js';
 import { movesFrom } from './moves.js';
 import type { Setting } from './setting.js';
 import type { Machine, Situation } from './situation.js';
-import { encode, Visited } from './visited.js';
+import { Trail } from './trail.js';
+import { Visited } from './visited.js';
 
 /** Bounds of the exploration. */
 export interface Bounds {
@@ -108,32 +110,4 @@ function replay(model: Model, setting: Setting, ordinals: readonly number[]): Mo
     situation = model.apply(situation, move).situation;
     return move;
   });
-}
-
-/** The way to each state, in six bytes a state. */
-class Trail {
-  #parents = new Int32Array(1 << 16);
-  #ordinals = new Uint16Array(1 << 16);
-  #size = 0;
-
-  add(parent: number, ordinal: number): number {
-    if (this.#size === this.#parents.length) {
-      const parents = new Int32Array(this.#size * 2);
-      const ordinals = new Uint16Array(this.#size * 2);
-      parents.set(this.#parents);
-      ordinals.set(this.#ordinals);
-      this.#parents = parents;
-      this.#ordinals = ordinals;
-    }
-    this.#parents[this.#size] = parent;
-    this.#ordinals[this.#size] = ordinal;
-    this.#size += 1;
-    return this.#size - 1;
-  }
-
-  to(index: number): number[] {
-    const ordinals: number[] = [];
-    for (let at = index; at > 0; at = this.#parents[at] ?? -1) ordinals.push(this.#ordinals[at] ?? 0);
-    return ordinals.reverse();
-  }
 }

@@ -19,6 +19,7 @@ module.exports = [
   'workflows/outside-messages',
   'workflows/final-words',
   'lab/explore/explore',
+  'lab/explore/small-models',
   'lab/explore/stories',
   'api/forgotten-payments',
   'records/records',
