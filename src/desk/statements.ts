@@ -107,7 +107,7 @@ export async function statementPage(visit: Visit): Promise<PageReply> {
   }
   const statement = requireValue(answer);
   const { date, version, madeAt, to, complete, services, differences } = statement;
-  const isSoFar = Date.parse(to) < startOf(dayAfter(date));
+  const isSoFar = Date.parse(to) < startOf(dayAfter(asked));
   const shown = differences.slice(0, MAX_SHOWN);
   const main = html`
 <div class="title"><h1>Statement of ${date}</h1>
