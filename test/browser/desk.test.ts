@@ -135,7 +135,7 @@ describe('the pages of the desk', () => {
         await page.getByLabel('Make the statement of a day').evaluate((field) => field.removeAttribute('max'));
         await page.getByLabel('Make the statement of a day').fill('2126-11-20');
         await page.getByRole('button', { name: 'Make it' }).click();
-        await page.getByText("isn't over in Douala").waitFor();
+        await page.getByText('has not begun in Douala').waitFor();
       },
     ],
     [
