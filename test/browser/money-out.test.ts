@@ -195,10 +195,11 @@ describe('a day at a small company', () => {
     const owner = new Sanaga({ apiKey: 'secret-of-the-owner', baseUrl: api.url });
     expect(await owner.payouts.reject(stolen.id, { why: 'the key was stolen' })).toMatchObject({ status: 'FAILED' });
     const today = dayOf(Date.now());
-    await makeStatement(today);
     const nextMorning = startOf(today) + 30 * 60 * 60_000;
     const clock = jest.spyOn(Date, 'now').mockReturnValue(nextMorning);
-    const statement = await owner.statements.retrieve(today).finally(() => clock.mockRestore());
+    const statement = await makeStatement(today)
+      .then(() => owner.statements.retrieve(today))
+      .finally(() => clock.mockRestore());
     expect(statement.differences).toEqual([]);
     const lines = new Map(statement.payments.map((line) => [line.id, line]));
     expect(lines.get(refund.id)).toMatchObject({ status: 'SUCCESSFUL', amount: 10_000, refundOf: sale.id });
