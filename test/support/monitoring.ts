@@ -35,7 +35,7 @@ export interface NamedSeries {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-const METRIC = /\b((?:sanaga|temporal|process|nodejs)_\w+)(?:\{([^}]*)\})?/g;
+const METRIC = /(?<!")\b((?:sanaga|temporal|process|nodejs)_\w+)(?:\{([^}]*)\})?/g;
 const MATCHER = /(\w+)\s*(=~|=)\s*"([^"]*)"/g;
 
 /** Labels that Prometheus adds to what it reads. */

@@ -37,7 +37,7 @@ export function toCsv(
  * What begins a formula, at the beginning of a text or of what could be a cell: a spreadsheet that expects another
  * separator splits a text at it, even within quotes.
  */
-const FORMULA = /(^|[,;|\t\r\n])([\s"']*)([=+\-@\uff1d\uff0b\uff0d\uff20])/g;
+const FORMULA = /(^|[,;|\t\r\n])((?:[^\S\t\r\n]|["'])*)([=+\-@\uff1d\uff0b\uff0d\uff20])/g;
 
 /** A number with more than 15 digits, a leading zero or an exponent, which a spreadsheet wouldn't keep as it is. */
 const UNKEPT_NUMBER = /^(?=(?:\D*\d){16})[\d\s.,]+$|^0\d+$|^\d+(?:[.,]\d+)?[eE]\d+$/;
