@@ -1,7 +1,7 @@
 import type { Explored } from './hand.js';
 import { movesOf } from './hand-moves.js';
 import { keyOf } from './key.js';
-import type { Allowance, Move, World } from './world.js';
+import { type Move, NOTHING, type World } from './world.js';
 import { beats, keeper } from './world-moves.js';
 
 /** More rounds than any calm future takes. */
@@ -16,7 +16,7 @@ const MOVES = 60;
 export function standsStill(explored: Explored): (world: World) => boolean {
   const known = new Map<string, boolean>();
   return (world) => {
-    const lost: World = { ...world, hands: [], isRung: false, api: undefined, left: NOTHING_MORE };
+    const lost: World = { ...world, hands: [], isRung: false, api: undefined, left: NOTHING };
     const key = keyOf(lost, explored.protocol);
     const before = known.get(key);
     if (before !== undefined) return before;
@@ -25,17 +25,6 @@ export function standsStill(explored: Explored): (world: World) => boolean {
     return stands;
   };
 }
-
-const NOTHING_MORE: Allowance = {
-  ticks: 0,
-  losses: 0,
-  lostCommits: 0,
-  messages: 0,
-  troubles: 0,
-  copies: 0,
-  bookBack: 0,
-  temporalBack: 0,
-};
 
 function comesToRest(begin: World, explored: Explored): boolean {
   let world = begin;

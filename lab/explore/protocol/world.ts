@@ -140,7 +140,8 @@ export interface Move {
   readonly broken?: readonly Rule[] | undefined;
 }
 
-const NOTHING: Allowance = {
+/** Beside what is due, nothing more may happen. */
+export const NOTHING: Allowance = {
   ticks: 0,
   losses: 0,
   lostCommits: 0,
