@@ -23,12 +23,9 @@ export const wholeNumber = (range: { min: number; max: number; fallback: number;
 /** Characters of a time: with fractions of a second beyond any clock's. */
 const MAX_TIME_LENGTH = 40;
 
-/** Matches a day and a time. */
-const DATETIME = z.regexes.datetime({ offset: true }).source.replaceAll('\\d', '[0-9]');
-
 /** A day with or without a time, in one string: of a union of formats, a client generated in Go can send neither. */
 const TIME = new RegExp(
-  `${DATETIME.slice(0, DATETIME.indexOf('T'))}(?:${DATETIME.slice(DATETIME.indexOf('T'), -1)})?$`,
+  z.regexes.datetime({ offset: true }).source.replaceAll('\\d', '[0-9]').replace('T', '(?:T').replace(/\$$/, ')?$'),
 );
 
 /** Parsed into ms since the epoch. */
