@@ -1,14 +1,10 @@
-/*
- * Finds comments of more than 120 columns, as the formatter breaks code and leaves comments as they are, and subjects
- * of more than 72 among the last 50 commits, as far as a clone has them.
- */
+/* Finds comments of more than 120 columns: the formatter breaks code, and leaves comments and strings as they are. */
 import './supported-node.js';
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 
 const COLUMNS = 120;
-const SUBJECT = 72;
 /** Patterns of lines that are comments, by the endings of files. */
 const COMMENTS = [
   [/\.(c?js|ts)$/, /^ *(\/\*|\* |\/\/)/],
@@ -25,12 +21,4 @@ for (const name of listed.split('\n').filter((one) => existsSync(one))) {
     process.stderr.write(`${name}:${index + 1}: a comment of ${line.length} columns, and ${COLUMNS} are the most\n`);
     process.exitCode = 1;
   }
-}
-
-const subjects = execFileSync('git', ['log', '-50', '--no-merges', '--format=%h %s'], { encoding: 'utf8' });
-for (const line of subjects.split('\n')) {
-  const subject = line.slice(line.indexOf(' ') + 1);
-  if (subject.length <= SUBJECT) continue;
-  process.stderr.write(`${line}: a subject of ${subject.length} characters, and ${SUBJECT} are the most\n`);
-  process.exitCode = 1;
 }
