@@ -2,12 +2,12 @@
  * Which way imports may point, checked by `npm run check`. Each rule says why it is there;
  * test/dependency-rules.test.ts shows that each can fail.
  *
- *   server ─▶ api ─▶ engine, http;  engine ─▶ payments, provider, records, temporal, the workflows' messages
+ *   server ─▶ api ─▶ engine, http;  engine ─▶ book, payments, provider, temporal, the workflows' messages
  *   codec-server ─▶ codec ─▶ temporal, http
  *   desk ─▶ schemas, http;  schemas ─▶ payments, reconciliation
- *   worker ─▶ workflows ─▶ payments;  activities ─▶ provider ─▶ payments
- *   worker ─▶ records ─▶ payments, temporal, the workflows' messages
- *   worker ─▶ statements ─▶ engine, reconciliation, provider, records
+ *   worker ─▶ workflows ─▶ payments;  activities ─▶ book, provider ─▶ payments
+ *   worker ─▶ delivery ─▶ book ─▶ payments, reconciliation, temporal
+ *   worker ─▶ statements ─▶ engine, reconciliation, provider, book
  *   reconciliation ─▶ payments
  *   cli ─▶ client, stack, src;  stack ─▶ src;  lab ─▶ stack, sandbox, src;  bench ─▶ stack, src
  *   client ─▶ nothing at all;  examples ─▶ client
@@ -19,9 +19,8 @@ const OURS = '^(src|bench|client|cli|examples|lab|sandbox|stack|test)/';
 
 /** What Node or Temporal is pointed at by a file name, so that no import leads to it. */
 const ENTRIES = [
-  '^src/(records|replay|server|worker|codec-server|desk|worker/workflow-thread)\\.ts$',
+  '^src/(migrate|payers|replay|server|worker|codec-server|desk|worker/workflow-thread)\\.ts$',
   '^src/temporal/(failure|payload)-converter\\.ts$',
-  '^stack/records/main\\.ts$',
   '^client/index\\.ts$',
   '^(bench|cli|sandbox|examples/[^/]+)/main\\.ts$',
   '^examples/[^/]+/start\\.js$',
@@ -56,13 +55,13 @@ module.exports = {
     ),
     forbid(
       'engine-is-the-door-to-payments',
-      'It starts, finds, reads and changes payments that run in Temporal, whoever asks for it.',
+      'It orders, reads and changes payments, in the book and by Temporal, whoever asks for it.',
       { path: '^src/engine/' },
       {
         path: '^src/',
         pathNot: [
-          '^src/(engine|payments|provider|records|settings|telemetry|temporal|text|workflows)/',
-          '^src/process/shutdown\\.ts$',
+          '^src/(engine|book|payments|provider|settings|telemetry|temporal|text|workflows)/',
+          '^src/process/(repeat|shutdown)\\.ts$',
         ],
       },
     ),
@@ -77,7 +76,7 @@ module.exports = {
       'Any server of ours is built on it, also those that have nothing to do with payments.',
       { path: '^src/http/' },
       {
-        path: '^src/(activities|api|codec|desk|engine|payments|provider|reconciliation|records|statements|worker|workflows)/',
+        path: '^src/(activities|api|book|codec|delivery|desk|engine|payments|provider|reconciliation|statements|worker|workflows)/',
       },
     ),
     forbid(
@@ -105,7 +104,7 @@ module.exports = {
       {
         pathNot: [
           '^src/(workflows|payments|reconciliation)/',
-          '^src/activities/',
+          '^src/(activities|book)/',
           '^src/temporal/(search-attributes|failure-converter)\\.ts$',
           'node_modules/@temporalio/(workflow|common)/',
           'node_modules/zod/mini/',
@@ -116,7 +115,7 @@ module.exports = {
       'workflows-know-activities-by-type',
       'An activity imported as a value would run inside the workflow, with the whole world behind it.',
       { path: '^src/workflows/' },
-      { path: '^src/activities/', dependencyTypesNot: ['type-only'] },
+      { path: '^src/(activities|book)/', dependencyTypesNot: ['type-only'] },
     ),
     forbid(
       'search-attributes-go-into-the-bundle',
@@ -126,9 +125,12 @@ module.exports = {
     ),
     forbid(
       'activities-only-call',
-      'An activity does what a workflow has decided: it knows the provider and the domain, never who asked for it.',
+      'An activity does what the book has decided: it knows the provider and the domain, never who asked for it.',
       { path: '^src/activities/' },
-      { path: '^src/', pathNot: '^src/(activities|provider|payments)/' },
+      {
+        path: '^src/',
+        pathNot: ['^src/(activities|book|provider|payments)/', '^src/temporal/search-attributes\\.ts$'],
+      },
     ),
     forbid(
       'provider-knows-the-domain-alone',
@@ -138,20 +140,20 @@ module.exports = {
     ),
     forbid(
       'api-is-a-front-door',
-      'The API translates between HTTP and Temporal; it runs no activity and starts no process.',
+      'The API translates between HTTP and the engine; it runs no activity and starts no process.',
       { path: '^src/api/' },
       {
         path: '^src/',
         pathNot: [
-          '^src/(api|engine|http|payments|provider|reconciliation|records|schemas|settings|telemetry|temporal|text|workflows)/',
+          '^src/(api|book|engine|http|payments|provider|reconciliation|schemas|settings|telemetry|temporal|text|workflows)/',
           '^src/process/shutdown\\.ts$',
         ],
       },
     ),
     forbid(
       'workflows-are-known-by-their-messages',
-      'Workflow code in the API or the recorder would be a second copy, of another version than the one that runs.',
-      { path: '^src/(api|engine|records|statements)/' },
+      'Workflow code in the API or the book would be a second copy, of another version than the one that runs.',
+      { path: '^src/(api|book|engine|statements)/' },
       { path: '^src/workflows/', pathNot: '^src/workflows/(messages|schemas)\\.ts$' },
     ),
     forbid(
@@ -161,34 +163,40 @@ module.exports = {
       { path: '^src/', pathNot: ['^src/(codec|http|temporal)/', '^src/settings/merchants\\.ts$'] },
     ),
     forbid(
-      'records-only-record',
-      'They keep what became of payments, and have no part in it: nothing of theirs asks the provider, or knows who asks for them.',
-      { path: '^src/records/' },
-      { path: '^src/', pathNot: '^src/(records|payments|reconciliation|temporal|workflows)/' },
+      'book-knows-the-rules-alone',
+      'It keeps what is so, by the rules of payments: it asks nobody, and knows nobody who asks it.',
+      { path: '^src/book/' },
+      { path: '^src/', pathNot: '^src/(book|payments|reconciliation|temporal)/' },
+    ),
+    forbid(
+      'sql-is-the-books',
+      'Who can write to the database can send money: what is written, and under which locks, stands in one room.',
+      { path: '^src/', pathNot: '^src/book/' },
+      { path: 'node_modules/(pg|node-pg-migrate)/' },
+    ),
+    forbid(
+      'delivery-only-tells',
+      'It tells merchants what the book says. Nothing of it decides, and none of it speaks to the provider.',
+      { path: '^src/delivery/' },
+      { path: '^src/', pathNot: ['^src/(delivery|book|payments)/', '^src/provider/http\\.ts$'] },
     ),
     forbid(
       'statements-reach-payments-as-the-api-does',
-      'They read records and ask the provider. Payments they reach by the engine, so that there is one way to open one again.',
+      'They read the book and ask the provider. Payments they reach by the engine, so that there is one way to open one again.',
       { path: '^src/statements/' },
       {
         path: '^src/',
         pathNot: [
-          '^src/(statements|engine|payments|provider|reconciliation|records|workflows)/',
+          '^src/(statements|book|engine|payments|provider|reconciliation|workflows)/',
           '^src/process/shutdown\\.ts$',
         ],
       },
     ),
     forbid(
       'statements-are-for-the-worker',
-      'They are made by its activities. To read one is to read the records.',
+      'They are made by its activities. To read one is to read the book.',
       { path: OURS, pathNot: ['^src/statements/', '^src/worker\\.ts$', '^test/'] },
       { path: '^src/statements/' },
-    ),
-    forbid(
-      'payments-wait-for-no-record',
-      'A database that is away must hold up no payment: what runs payments knows of none.',
-      { path: '^src/(activities|payments|provider|workflows)/' },
-      { path: ['^src/records/', 'node_modules/pg/'], reachable: true },
     ),
     forbid(
       'temporal-is-only-a-connection',
@@ -296,9 +304,9 @@ module.exports = {
     ),
     forbid(
       'exploration-knows-the-machine-alone',
-      'What is explored is pure: the machine, and who has a link. Only the stories that are run through the workflows know how to speak to these.',
-      { path: '^lab/explore/', pathNot: '^lab/explore/(run-story|workflow-commands|workflow-vm)\\.ts$' },
-      { path: OURS, pathNot: ['^lab/explore/', '^src/payments/', '^src/engine/links\\.ts$'] },
+      'What is explored is pure: the machine.',
+      { path: '^lab/explore/' },
+      { path: OURS, pathNot: ['^lab/explore/', '^src/payments/'] },
     ),
     forbid(
       'lab-is-for-nobody',
@@ -318,8 +326,7 @@ module.exports = {
       { path: OURS, pathNot: ['^(cli|test)/', '^examples/[^/]+/start\\.js$'] },
       {
         path: [
-          '^src/(records|replay|server|worker|codec-server|desk|worker/workflow-thread)\\.ts$',
-          '^stack/records/main\\.ts$',
+          '^src/(migrate|payers|replay|server|worker|codec-server|desk|worker/workflow-thread)\\.ts$',
           '^(bench|cli|sandbox|examples/[^/]+)/main\\.ts$',
           '^bench/(growth|load|soak)/main\\.ts$',
           '^bench/soak/heap-probe\\.ts$',
@@ -344,7 +351,8 @@ module.exports = {
     forbid(
       'no-orphans',
       'Nothing imports it and it imports nothing: it is forgotten, or not wired up.',
-      { orphan: true, pathNot: ['\\.d\\.ts$', '\\.test\\.ts$', ...ENTRIES] },
+      // jest.config.js names the file that ends what its setup has started.
+      { orphan: true, pathNot: ['\\.d\\.ts$', '\\.test\\.ts$', '^test/support/stop-book-server\\.ts$', ...ENTRIES] },
       {},
     ),
     forbid(

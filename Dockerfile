@@ -1,6 +1,6 @@
-# The product's image: api (the default), worker, desk and codec server differ by their command alone, and so does the
-# records' tool. The sandbox has a target of its own. glibc and not musl: Temporal's core is a native library built
-# against it.
+# The product's image: api (the default), worker, desk and codec server differ by their command alone, and so do the
+# migrations and the tool for payers' data. The sandbox has a target of its own. glibc and not musl: Temporal's core is
+# a native library built against it.
 FROM node:24.21.0-bookworm-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6 AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./

@@ -3,6 +3,7 @@ export default {
   testEnvironment: '<rootDir>/test/support/plain-global.cjs',
   roots: ['<rootDir>/test'],
   globalSetup: '<rootDir>/test/support/bundle-workflows.ts',
+  globalTeardown: '<rootDir>/test/support/stop-book-server.ts',
   testSequencer: '<rootDir>/test/support/slow-first.cjs',
   // For what hangs alone: a busy machine takes many times as long for a test, and no other limit is shorter.
   testTimeout: 600_000,

@@ -4,11 +4,12 @@ import config from './jest.config.js';
 import SLOW from './test/support/slow-suites.cjs';
 
 /**
- * The suites of `npm run test:unit`: those that start no process, no server and no Temporal, and aren't slow. A suite
- * may do so when it imports, itself or through files of ours, what can. Nobody has to list a new suite.
+ * The suites of `npm run test:unit`: those that start no process, no server and no Temporal, need no database, and
+ * aren't slow. A suite may do so when it imports, itself or through files of ours, what can. Nobody has to list a new
+ * suite.
  */
 const STARTERS =
-  /\bcreateServer\b.* from|from '(node:child_process|express|@temporalio\/(testing|worker)|playwright-core)'/s;
+  /\bcreateServer\b.* from|from '(node:child_process|express|@temporalio\/(testing|worker)|playwright-core|\S+\/support\/books\.js)'/s;
 
 const isSlow = (path) => SLOW.some((suite) => path === `test/${suite}.test.ts`);
 
@@ -26,7 +27,7 @@ function startsSomething(path, seen = new Set()) {
     });
 }
 
-const { globalSetup: _, ...rest } = config;
+const { globalSetup: _setup, globalTeardown: _teardown, ...rest } = config;
 
 /** @type {import('jest').Config} */
 export default {

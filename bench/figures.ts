@@ -84,7 +84,6 @@ const COMPARED = [
   ['sanaga', 'restate'],
   ['sanaga-doubled', 'sanaga'],
   ['sanaga-unencrypted', 'sanaga'],
-  ['sanaga-unrecorded', 'sanaga'],
   ['sanaga-call-stacks', 'sanaga'],
 ] as const;
 

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { arch, cpus, loadavg, platform, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { describePostgres, findPostgres } from '../stack/postgres/postgres-programs.js';
 import { PROJECT } from './environment.js';
-import { describePostgres, findPostgres } from './servers/postgres-programs.js';
 import { TEMPORAL_VERSION } from './servers/temporal-on-postgres.js';
 import { peerFolder } from './systems/peer.js';
 

@@ -17,7 +17,6 @@ const SYSTEMS: Readonly<Record<SystemName, System>> = {
   dbos,
   restate,
   'sanaga-unencrypted': sanaga({ settings: { ENCRYPTION: 'off' } }, 'sanaga-unencrypted'),
-  'sanaga-unrecorded': sanaga({ isRecorded: false }, 'sanaga-unrecorded'),
   'sanaga-call-stacks': sanaga({ settings: { WORKER_CALL_STACKS: 'true' } }, 'sanaga-call-stacks'),
 };
 

@@ -179,13 +179,10 @@ const CLASSES: Readonly<Record<ErrorCode, typeof ApiError>> = {
   more_than_refundable: LimitError,
   rate_limited: RateLimitError,
   too_many_attempts: RateLimitError,
-  too_many_requests: RateLimitError,
   too_many_notifications: RateLimitError,
   internal_error: ServerError,
   provider_refused: ServerError,
-  no_records: ServerError,
   record_unreadable: ServerError,
-  records_unavailable: UnavailableError,
   temporarily_unavailable: UnavailableError,
   provider_unavailable: UnavailableError,
 };
@@ -258,15 +255,11 @@ export class IncompleteListError extends SanagaError {
   override readonly name = 'IncompleteListError';
 
   constructor(
-    /** The payment that can't be read; `undefined` when nobody knows which are missing. */
-    readonly paymentId: string | undefined,
+    /** The payment that can't be read. */
+    readonly paymentId: string,
     cause?: unknown,
   ) {
-    const missing =
-      paymentId === undefined
-        ? 'Payments that ended long ago may be missing from the list: they'
-        : `The payment ${paymentId} belongs in the list, but`;
-    super(`${missing} can't be read at the moment.`, { cause });
+    super(`The payment ${paymentId} belongs in the list, but can't be read at the moment.`, { cause });
   }
 }
 

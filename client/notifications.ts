@@ -57,7 +57,7 @@ export class Notifications {
       path: `/v1/notifications/${which}`,
       query: { limit, cursor },
       changes: 'nothing',
-      expects: ['data', 'total', 'unread'],
+      expects: ['data', 'total'],
     } as const;
     return (await this.#send<UnacknowledgedPage>(request, options)).body;
   }

@@ -9,11 +9,6 @@ export interface PaymentListOptions extends RequestOptions {
    * {@link IncompleteListError}: a payment must not be missed silently.
    */
   readonly onUnreadable?: (id: string) => void;
-  /**
-   * Called while iterating when payments that ended long ago may be missing. Without it, iterating throws an
-   * {@link IncompleteListError}.
-   */
-  readonly onIncomplete?: () => void;
 }
 
 /** One page when awaited; all payments of all pages when iterated over. */
@@ -23,10 +18,9 @@ export type PaymentList = Promise<PaymentPage> & AsyncIterable<PaymentSummary>;
 export function listPayments(send: Send, params: ListParams, options: PaymentListOptions): PaymentList {
   refuseNoObject('params', params);
   refuseNoObject('options', options);
-  const { onUnreadable, onIncomplete = refuseIncomplete, ...request } = options;
-  for (const [name, told] of Object.entries({ onUnreadable, onIncomplete })) {
-    if (told === undefined || typeof told === 'function') continue;
-    throw new TypeError(`${name} must be a function, and not ${said(told)}`);
+  const { onUnreadable, ...request } = options;
+  if (onUnreadable !== undefined && typeof onUnreadable !== 'function') {
+    throw new TypeError(`onUnreadable must be a function, and not ${said(onUnreadable)}`);
   }
   const first = readPage(send, params, request);
   // Anybody who awaits it, or iterates, gets its error: until then, it isn't an unhandled one.
@@ -35,7 +29,6 @@ export function listPayments(send: Send, params: ListParams, options: PaymentLis
     async *[Symbol.asyncIterator](): AsyncGenerator<PaymentSummary> {
       let page = await first;
       for (;;) {
-        if (page.incomplete) onIncomplete();
         yield* await complete(send, page, params, options);
         if (page.nextCursor === undefined) return;
         page = await readPage(send, { ...params, cursor: page.nextCursor }, request);
@@ -44,15 +37,14 @@ export function listPayments(send: Send, params: ListParams, options: PaymentLis
   });
 }
 
-function refuseIncomplete(): never {
-  throw new IncompleteListError(undefined);
-}
-
 async function readPage(send: Send, params: ListParams, options: RequestOptions): Promise<PaymentPage> {
-  const { created, limit, final, ...filter } = params;
+  const { created, amount, limit, final, totals, ...filter } = params;
   const query = {
     ...filter,
     final: final?.toString(),
+    totals: totals?.toString(),
+    'amount[gte]': amount?.gte,
+    'amount[lte]': amount?.lte,
     'created[gte]': toTime('created.gte', created?.gte),
     'created[lt]': toTime('created.lt', created?.lt),
     limit,
@@ -66,7 +58,7 @@ async function complete(
   send: Send,
   page: PaymentPage,
   { status, final, held }: ListParams,
-  { onUnreadable, onIncomplete, ...options }: PaymentListOptions,
+  { onUnreadable, ...options }: PaymentListOptions,
 ): Promise<readonly PaymentSummary[]> {
   if (page.unreadable.length === 0) return page.data;
   const late: Payment[] = [];

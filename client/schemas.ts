@@ -352,14 +352,11 @@ export interface ProblemDocument {
     | 'phone_required'
     | 'rate_limited'
     | 'too_many_attempts'
-    | 'too_many_requests'
     | 'too_many_notifications'
     | 'internal_error'
     | 'record_unreadable'
     | 'provider_refused'
     | 'temporarily_unavailable'
-    | 'no_records'
-    | 'records_unavailable'
     | 'provider_unavailable'
   >;
   /** The request's X-Request-Id: give it to your operator */
@@ -488,10 +485,14 @@ export interface PaymentPage {
   readonly unreadable: readonly UnreadablePayment[];
   /** Pass it as `cursor` for the next page; the last page has none */
   readonly nextCursor?: string;
-  /**
-   * The records can't be read at the moment: payments that ended long ago may be missing
-   */
-  readonly incomplete?: true;
+  /** Of all payments that are selected, on all pages, if `totals` asks for them */
+  readonly totals?: {
+    readonly count: number;
+    /** What was ordered, in XAF */
+    readonly amount: number;
+    /** What has moved of the SUCCESSFUL ones, in XAF */
+    readonly amountPaid: number;
+  };
 }
 
 /** A payment in a list */
@@ -528,31 +529,15 @@ export interface PaymentSummary {
   readonly currency: 'XAF';
   /** The provider's transaction, once it is known */
   readonly transId?: string;
-  /**
-   * The medium that moves the money, once the provider has given it; missing until the payment is recorded as it
-   * stands, about a minute after its end, and where there are no records
-   */
+  /** The medium that moves the money, once the provider has given it */
   readonly medium?: Open<'mobile money' | 'orange money' | 'platform'>;
-  /**
-   * The amount after the provider's fees, once the provider has given it, in XAF; missing until the payment is
-   * recorded as it stands, about a minute after its end, and where there are no records
-   */
+  /** The amount after the provider's fees, once the provider has given it, in XAF */
   readonly revenue?: number;
-  /**
-   * The provider's fees: the amount that moved, less `revenue`, in XAF; missing until the payment is recorded as
-   * it stands, about a minute after its end, and where there are no records
-   */
+  /** The provider's fees: the amount that moved, less `revenue`, in XAF */
   readonly fee?: number;
-  /**
-   * Why the payment failed or is in REVIEW, in words for people; missing until the payment is recorded as it
-   * stands, about a minute after its end, and where there are no records
-   */
+  /** Why the payment failed or is in REVIEW, in words for people */
   readonly reason?: string;
-  /**
-   * Why the payment is FAILED (a link's failed attempt included) or EXPIRED. Stable: let programs act on it;
-   * missing until the payment is recorded as it stands, about a minute after its end, and where there are no
-   * records
-   */
+  /** Why the payment is FAILED (a link's failed attempt included) or EXPIRED. Stable: let programs act on it */
   readonly failureCode?: Open<
     | 'rejected_by_provider'
     | 'failed_at_provider'
@@ -575,11 +560,8 @@ export interface PaymentSummary {
     readonly [key: string]: string;
   };
   readonly createdAt: string;
-  /**
-   * The time of the last change of the payment; missing until the payment is recorded as it stands, about a
-   * minute after its end, and where there are no records
-   */
-  readonly updatedAt?: string;
+  /** The time of the last change of the payment */
+  readonly updatedAt: string;
   /** For operators: whose payment it is */
   readonly merchant?: string;
   /** For operators: the payment's workflow in Temporal's Web UI */
@@ -750,14 +732,14 @@ export interface TimelineEntry {
 }
 
 export interface EventPage {
-  /** In the order in which they were recorded */
+  /** In the order of their places */
   readonly data: readonly PaymentEvent[];
-  /** `true` when further events are recorded already */
+  /** `true` when there are further events already */
   readonly hasMore: boolean;
   /** Pass it as `cursor` for what comes after this page, now or whenever you ask again */
   readonly nextCursor: string;
-  /** All events of payments that ended before this are in the feed. Missing as long as nothing was recorded */
-  readonly completeUntil?: string;
+  /** All events that happened before this are in the feed */
+  readonly completeUntil: string;
 }
 
 /** Something that you were to be notified of */
@@ -780,8 +762,8 @@ export interface PaymentEvent {
   /** The payment's id. It begins with `col_` for a collection and with `pay_` for a payout */
   readonly paymentId: string;
   /**
-   * The payment as it was recorded last, which can be ahead of `type`: act on it. Missing when its record can't
-   * be read
+   * The payment as it is now, which can be ahead of `type`: act on it. Missing when it can't be read at the
+   * moment
    */
   readonly data?: Payment;
 }
@@ -811,7 +793,7 @@ export interface NotificationDelivery {
    * - `due`: the next attempt is not before `at`
    * - `delivered`: you acknowledged it at `at`
    * - `no_address`: no webhook address was set when it was to be sent, at `at`
-   * - `abandoned`: Sanaga gave up at `at`, after 72 hours, or because the payment's workflow was stopped
+   * - `abandoned`: Sanaga gave up at `at`, after 72 hours
    */
   readonly status: Open<'due' | 'delivered' | 'no_address' | 'abandoned'>;
   readonly at: string;
@@ -1039,15 +1021,11 @@ export interface UnmatchedNotification {
 }
 
 export interface UnacknowledgedPage {
-  /** The oldest payment first, over all pages */
+  /** The oldest first, over all pages */
   readonly data: readonly UnacknowledgedNotification[];
-  /** The number of payments that may have one, on all pages */
+  /** The number of such notifications, on all pages */
   readonly total: number;
-  /** The number of them that were asked for this page */
-  readonly checked: number;
-  /** The number of those that could not answer in time */
-  readonly unread: number;
-  /** Pass it as `cursor` to ask more payments that may have one; the last page has none */
+  /** Pass it as `cursor` for the next page; the last page has none */
   readonly nextCursor?: string;
 }
 

@@ -185,8 +185,6 @@ export async function pause(ms: number, signal: AbortSignal | undefined): Promis
  */
 function mayHaveTakenEffect(failure: unknown): boolean {
   if (failure instanceof ConnectionError) return failure.sent;
-  // It wasn't even tried.
-  if (failure instanceof ApiError && failure.code === 'records_unavailable') return false;
   const isAnswer = failure instanceof ApiError || failure instanceof UnexpectedResponseError;
   return !isAnswer || failure.status < 400 || failure.status >= 500 || failure.status === 408;
 }

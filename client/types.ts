@@ -70,14 +70,22 @@ export interface ListParams {
   readonly userId?: string;
   /** The provider's id of the transaction. */
   readonly transId?: string;
-  /**
-   * The mobile operator's reference. A payment is found about a minute after its end, and only where there are records.
-   */
+  /** The mobile operator's reference. */
   readonly financialTransId?: string;
+  /** Any identifier of a payment, or the beginning of its `externalId`. */
+  readonly reference?: string;
+  /** Collections by the way that they reach the payer. */
+  readonly method?: 'link' | 'direct';
+  /** Ordered for at least `gte` and at most `lte`; XAF. */
+  readonly amount?: { readonly gte?: number; readonly lte?: number };
   /** For operators: only the payments of this merchant. */
   readonly merchant?: string;
   /** Created at or after `gte`, and before `lt`. */
   readonly created?: { readonly gte?: string | Date; readonly lt?: string | Date };
+  /** Created on this day in Douala, such as `2026-11-20`. */
+  readonly day?: string;
+  /** Also count and sum up all payments that are selected: the page has `totals` then. */
+  readonly totals?: boolean;
   /** Payments per page: 1 to 100; 20 by default. */
   readonly limit?: number;
   /** The `nextCursor` of the page before. */
@@ -91,7 +99,7 @@ export type ResolveParams = ResendOrFailParams | MatchParams;
 export type RejectParams = Omit<RejectRequest, 'action'>;
 
 export interface UnacknowledgedParams {
-  /** Payments to ask: 1 to 100; 100 by default. */
+  /** Notifications per page: 1 to 100; 100 by default. */
   readonly limit?: number;
   /** The `nextCursor` of the page before. */
   readonly cursor?: string;

@@ -1,14 +1,13 @@
 #!/bin/sh
-# Makes a Temporal server ready for Sanaga with Temporal's own command line: the namespace, kept for 30 days at least,
-# and the search attributes that payments carry. What is there already is left as it is, so that this may run at every
-# start. TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE say where, as they do for every client.
+# Makes a Temporal server ready for Sanaga with Temporal's own command line: the namespace, and the search attributes
+# that payments carry. What is there already is left as it is, so that this may run at every start. TEMPORAL_ADDRESS and
+# TEMPORAL_NAMESPACE say where, as they do for every client.
 set -eu
 namespace="${TEMPORAL_NAMESPACE:-default}"
 export TEMPORAL_NAMESPACE="$namespace"
 
-# An Idempotency-Key holds as long as Temporal keeps the payment's workflow: see docs/decisions/0003.
+# For so long operators can look in the Web UI at what was done for a payment. The payment itself stays in the book.
 retention_days=30
-day=86400
 
 echo "waiting for Temporal at ${TEMPORAL_ADDRESS:-127.0.0.1:7233}"
 tries=0
@@ -21,13 +20,7 @@ until temporal operator cluster health >/dev/null 2>&1; do
   sleep 2
 done
 
-if described=$(temporal operator namespace describe --namespace "$namespace" --output json 2>/dev/null); then
-  # "86400s", as the server writes durations. A longer retention than ours is an operator's choice.
-  seconds=$(printf '%s' "$described" | sed -n 's/.*"workflowExecutionRetentionTtl": *"\([0-9]*\)\(\.[0-9]*\)\{0,1\}s".*/\1/p')
-  if [ "${seconds:-0}" -lt $((retention_days * day)) ]; then
-    temporal operator namespace update --namespace "$namespace" --retention "${retention_days}d"
-  fi
-else
+if ! temporal operator namespace describe --namespace "$namespace" >/dev/null 2>&1; then
   temporal operator namespace create --namespace "$namespace" --retention "${retention_days}d"
 fi
 
@@ -49,18 +42,8 @@ while read -r name type; do
 done <<'ATTRIBUTES'
 Merchant Keyword
 PaymentStatus Keyword
-PaymentFinal Bool
-NotificationGivenUp Bool
-HeldFor KeywordList
-SendAt Datetime
-ReleasedAt Datetime
 PaymentKind Keyword
 ExternalId Keyword
-UserId Keyword
 TransId Keyword
-RefundOf Keyword
-Amount Int
-AmountPaid Double
-CreatedAt Int
 ATTRIBUTES
 echo "namespace $namespace is ready"

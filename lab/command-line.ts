@@ -29,18 +29,17 @@ const bound = integer(0, 1_000_000_000);
  * alone.
  */
 export const EXPLORE = usageOf(
-  'usage: npm run explore -- [--depth N] [--states N] [--seconds N] [--stories N] [--json]\n' +
+  'usage: npm run explore -- [--depth N] [--states N] [--seconds N] [--json]\n' +
     '       npm run explore -- --walks N [--seed S] [--json]',
   z.strictObject({
     depth: bound,
     states: bound,
     seconds: bound,
-    stories: bound,
     walks: bound,
     seed: integer(0),
     json: z.boolean(),
   }),
-  { depth: '0', states: '1500000', seconds: '0', stories: '0', walks: '0', seed: '1' },
+  { depth: '0', states: '1500000', seconds: '0', walks: '0', seed: '1' },
 );
 
 /** Options of `npm run simulate`. */

@@ -65,7 +65,7 @@ function compile(project) {
 
 /** SQL and the script of the API's reference, which the compiler leaves where they are. */
 async function copyUncompiled(folder) {
-  for (const name of ['records/migrations', 'api/rapidoc']) {
+  for (const name of ['book/migrations', 'api/rapidoc']) {
     await cp(path(`src/${name}`), path(`${folder}/${name}`), { recursive: true });
   }
 }

@@ -17,7 +17,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
-const { dayOf } = await import('../build/src/payments/time.js');
+const { dayOf } = await import('../build/src/payments/words/time.js');
 const { launchBrowser } = await import('../test/browser/browser.ts');
 
 const ours = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));

@@ -43,7 +43,7 @@ const stack = await bringUpStack({
     ...UNLIMITED,
   },
   taskQueue: 'payments',
-  recordsFolder: join(folder, 'records'),
+  bookFolder: join(folder, 'book'),
   logFolder: folder,
   report: () => undefined,
   temporal: { env: process.env },

@@ -33,6 +33,8 @@ try {
   await checkout.getByRole('button', { name: /^Pay/ }).click();
 
   const waiting = await collect({ amount: 5_000, externalId: 'order-4712', userId: 'client-7' });
+  // Nobody begins with a link before it is opened, asked about or polled.
+  await post(`${api}/v1/payments/${waiting.id}/refresh`, {}, { authorization: `Bearer ${key}` });
   await new Promise((resolve) => setTimeout(resolve, 2_000));
   const operator = await browser.newPage({ viewport: { width: 1280, height: 960 } });
   await show(operator, payment.id, 'web-ui');

@@ -4,11 +4,10 @@ import { fileURLToPath } from 'node:url';
 
 /** Programs to run by name, by the folder that builds them. */
 export const PROGRAMS = {
-  lib: ['server.js', 'worker.js', 'desk.js', 'codec-server.js', 'records.js', 'replay.js'],
+  lib: ['server.js', 'worker.js', 'desk.js', 'codec-server.js', 'migrate.js', 'payers.js', 'replay.js'],
   build: [
     'cli/main.js',
     'sandbox/main.js',
-    'stack/records/main.js',
     'lab/explore.js',
     'lab/simulate.js',
     'lab/chaos.js',

@@ -10,7 +10,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const { startPostgres } = await import('../build/bench/servers/postgres.js');
+const { startPostgres } = await import('../build/stack/postgres/postgres.js');
 const { buildTemporalServer, deployedDynamicConfig, startTemporalOnPostgres } = await import(
   '../build/bench/servers/temporal-on-postgres.js'
 );
@@ -22,8 +22,6 @@ const say = (line) => process.stderr.write(`${line}\n`);
 const programs = await buildTemporalServer(say);
 const folder = await mkdtemp(join(tmpdir(), 'sanaga-on-postgres-'));
 const servers = [];
-// The servers don't keep this process alive, not even while they stop.
-const awake = setInterval(() => undefined, 1_000);
 try {
   const postgres = await startPostgres();
   servers.unshift(postgres);
@@ -45,6 +43,5 @@ try {
   process.exitCode = code ?? 1;
 } finally {
   for (const server of servers) await server.stop();
-  clearInterval(awake);
   await rm(folder, { recursive: true, force: true });
 }

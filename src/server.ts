@@ -2,11 +2,16 @@ import { once } from 'node:events';
 import type { Logger } from 'pino';
 import { createApi } from './api/app.js';
 import { temporalCalls } from './api/request-traces.js';
+import { Book } from './book/book.js';
+import { beatsInTemporal, runBeats } from './engine/beats.js';
+import { paymentMetrics } from './engine/payment-metrics.js';
+import { paymentReports } from './engine/reports.js';
 import { serve } from './http/server.js';
 import type { PaymentTerms } from './payments/words/order.js';
+import { isBookReady, untilBookIsReady } from './process/book.js';
 import { isNamespaceReady, untilNamespaceIsReady } from './process/namespace.js';
 import { orStopped, reloadOnHangUp, runProcess } from './process/run-process.js';
-import { createProviderServices, openRecords } from './process/services.js';
+import { createProviderServices } from './process/services.js';
 import { Shutdown } from './process/shutdown.js';
 import { merchantsOf } from './settings/api.js';
 import type { Merchant } from './settings/merchants.js';
@@ -18,13 +23,16 @@ import { startTracing } from './telemetry/tracing.js';
 import { connectClient, loadTemporalTarget } from './temporal/connection.js';
 import { encryptionOf } from './temporal/encryption.js';
 
+/** A beat of the book that is under way when the process has to stop may take this much longer, in ms. */
+const BEAT_GRACE_MS = 1_000;
+
 /** Requests without a valid API key within a minute, after which an address's refusals are delayed. */
 const MAX_FAILURES_PER_MINUTE = 20;
 
 /**
- * The API process: serves until SIGTERM or SIGINT, then finishes the responses it has begun. It starts without
- * Temporal. On SIGHUP it reads the merchants again. Once Temporal answers, it ends if the namespace isn't set up for
- * payments.
+ * The API process: serves until SIGTERM or SIGINT, then finishes the responses it has begun. It starts without the book
+ * and Temporal. On SIGHUP it reads the merchants again. Once the two answer, it ends if the book has other tables than
+ * it knows, or the namespace isn't set up for payments.
  */
 await runProcess(async (stop) => {
   const config = readConfig('api', process.env);
@@ -35,7 +43,7 @@ await runProcess(async (stop) => {
   const encryption = encryptionOf(config, codecMetrics(registry));
   const client = connectClient(target, encryption, tracing && { interceptors: { workflow: [temporalCalls] } });
   const providers = createProviderServices(config, { onCall: providerMetrics(registry) }, tracing);
-  const records = openRecords(config, encryption, logger);
+  const book = new Book(config.DATABASE_URL, encryption);
   const shutdown = new Shutdown();
   const { app, replaceMerchants, onUnparsed } = createApi({
     client,
@@ -52,10 +60,10 @@ await runProcess(async (stop) => {
       failures: MAX_FAILURES_PER_MINUTE,
     },
     webhookToken: config.WEBHOOK_TOKEN,
-    restoredAt: config.TEMPORAL_RESTORED_AT,
     floatWarnBelow: config.FLOAT_WARN_BELOW,
     providers,
-    records,
+    book,
+    onTurn: paymentReports(logger, paymentMetrics(registry), tracing).report,
     logger,
     shutdown,
     registry,
@@ -63,6 +71,10 @@ await runProcess(async (stop) => {
   });
   reloadMerchants(replaceMerchants, logger);
   let page: MetricsPage | undefined;
+  let beating: Promise<void> | undefined;
+  // The beats end with the API, also when it ends by itself.
+  const ended = new AbortController();
+  const ending = AbortSignal.any([stop, ended.signal]);
   const required = { connection: client.connection, namespace: target.namespace, logger };
   try {
     if (config.API_METRICS_ADDRESS !== undefined) {
@@ -70,6 +82,7 @@ await runProcess(async (stop) => {
       logger.info({ address: config.API_METRICS_ADDRESS }, 'metrics are shown');
     }
     const isReady = await orStopped(isNamespaceReady(required), stop);
+    const hasBook = await orStopped(isBookReady(book), stop);
     if (stop.aborted) return;
     const serving = await serve(app, {
       host: config.HOST,
@@ -80,6 +93,9 @@ await runProcess(async (stop) => {
     });
     logger.info({ host: config.HOST, port: serving.port, temporal: target.address }, 'API is listening');
     try {
+      // Where no worker runs, what nobody has sent can be withdrawn only while the book is known not to have gone back.
+      beating = runBeats({ book, store: beatsInTemporal(client, config.TEMPORAL_TASK_QUEUE), logger }, ending);
+      if (!hasBook) await untilBookIsReady(book, logger, stop);
       if (!isReady) await untilNamespaceIsReady(required, stop);
       if (!stop.aborted) await once(stop, 'abort');
     } finally {
@@ -87,10 +103,12 @@ await runProcess(async (stop) => {
       await serving.stop();
     }
   } finally {
+    ended.abort();
+    if (beating !== undefined) await orStopped(beating, ending, BEAT_GRACE_MS);
     await page?.stop();
     await tracing?.stop();
     await client.connection.close();
-    await records?.close();
+    await book.close();
     for (const provider of Object.values(providers)) provider.close();
     logger.info('API has stopped');
   }

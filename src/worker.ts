@@ -1,16 +1,24 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { Client } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { type NativeConnection, Runtime } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { createActivities } from './activities/activities.js';
-import { createMerchantNotifier, type MerchantNotifier } from './activities/merchant.js';
-import { refundedCollections } from './engine/refunded-collections.js';
+import { refundedCollections } from './activities/refunded-collections.js';
+import { Book } from './book/book.js';
+import { createMerchantNotifier, type MerchantNotifier } from './delivery/merchant.js';
+import { type OutboxOptions, runOutbox } from './delivery/outbox.js';
+import { beatsInTemporal, runBeats } from './engine/beats.js';
+import { paymentMetrics } from './engine/payment-metrics.js';
+import { paymentReports } from './engine/reports.js';
+import { type Ring, ringer } from './engine/ring.js';
+import type { DeliveryOutcome } from './payments/words/delivery.js';
+import type { PaymentId } from './payments/words/payment-id.js';
+import { isBookReady, untilBookIsReady } from './process/book.js';
 import { untilNamespaceIsReady } from './process/namespace.js';
-import { closeAll, orStopped, reloadOnHangUp, runProcess } from './process/run-process.js';
-import { createProviderServices, openRecords } from './process/services.js';
-import { runRecorder } from './records/recorder.js';
+import { closeAll, orStopped, runProcess } from './process/run-process.js';
+import { createProviderServices } from './process/services.js';
 import { type Config, readConfig } from './settings/read-settings.js';
 import { withTemporalApiKey } from './settings/secret-files.js';
 import { scheduleStatements } from './statements/schedule.js';
@@ -19,10 +27,18 @@ import { createLogger } from './telemetry/logger.js';
 import { codecMetrics, createRegistry, type MetricsPage, providerMetrics, serveMetrics } from './telemetry/metrics.js';
 import { startTracing, type Tracing } from './telemetry/tracing.js';
 import { connectClient, connectWorker, endingWith, loadTemporalTarget } from './temporal/connection.js';
-import { type Encryption, encryptionOf } from './temporal/encryption.js';
-import { latestRestore } from './worker/latest-restore.js';
+import { encryptionOf } from './temporal/encryption.js';
+import { runEraser } from './worker/eraser.js';
+import { runKeeper } from './worker/keeper.js';
 import { loggingRuntime } from './worker/log.js';
-import { installMeasuredRuntime, measuredNotifier, paymentMetrics, startSdkCounters } from './worker/metrics.js';
+import { WorkersMerchants } from './worker/merchants.js';
+import {
+  givenUpCounter,
+  installMeasuredRuntime,
+  measureBook,
+  measuredNotifier,
+  startSdkCounters,
+} from './worker/metrics.js';
 import { createPaymentWorker, type PaymentWorker } from './worker/payment-worker.js';
 
 /** The workflows, bundled when the project was built. */
@@ -42,6 +58,9 @@ const CREATION_GRACE_MS = 5_000;
  * a second. The SDK waits for half a minute until Temporal has heard that a worker ends.
  */
 const LEAVE_MS = 1_250;
+
+/** Once the worker has ended, a try to notify a merchant may take this much longer, in ms: otherwise it is repeated. */
+const LOOPS_GRACE_MS = 1_000;
 
 /**
  * The worker process: runs payments until SIGTERM or SIGINT, then stops within its grace period. On SIGHUP it reads the
@@ -63,33 +82,40 @@ await runProcess(async (stop) => {
     config.OTEL_TRACES_SAMPLER_ARG,
   );
 
-  const merchant = measuredNotifier(startNotifier(config, logger, tracing), registry);
+  const merchants = new WorkersMerchants(config, logger);
+  const merchant = measuredNotifier(createNotifier(config, merchants, logger, tracing), registry);
+  const trace = tracing && traceTries(tracing);
+  const onGivenUp = givenUpCounter(registry);
   const orderSlots = config.WORKER_MAX_CONCURRENT_ACTIVITIES;
   const providers = createProviderServices(config, { onCall, orderSlots }, tracing);
   const page = await startRuntime(config.WORKER_METRICS_ADDRESS, registry, logger);
   // A connection of its own: the worker's can't give up a call when it has to stop.
   const client = connectClient(target, encryption);
-  const keeping = openKeeping(config, client, encryption, logger);
+  const book = new Book(config.DATABASE_URL, encryption);
+  measureBook(registry, book);
   let connection: NativeConnection | undefined;
   try {
     startSdkCounters(Runtime.instance().metricMeter, namespace, taskQueue);
+    if (!(await isBookReady(book))) await untilBookIsReady(book, logger, stop);
     connection = await connectPatiently(target, logger, stop);
     if (connection === undefined) return;
     await untilNamespaceIsReady({ connection, namespace, logger }, stop);
     if (stop.aborted) return;
-    // Without keys: the time of a restore is in plain text.
-    const temporal = new Client({ connection, namespace });
-    const restoredAt = config.TEMPORAL_RESTORED_AT;
-    const collections = refundedCollections({ client, records: keeping?.records, taskQueue, logger });
-    const knownRestore = await latestRestore(temporal, taskQueue, restoredAt);
+    const ring = ringer(client, taskQueue, book);
     const creating = createPaymentWorker({
       connection,
       namespace,
       taskQueue,
       encryption,
-      activities: createActivities({ providers, merchant, collections, restoredAt, latestRestore: knownRestore }),
-      statementSteps: keeping && createStatementSteps({ ...keeping, providers, taskQueue, logger }),
-      measures,
+      activities: createActivities({
+        book,
+        providers,
+        collections: refundedCollections(book, ring),
+        limitsOf: (name) => merchants.limitsOf(name),
+        logger,
+        reports: paymentReports(logger, measures, tracing),
+      }),
+      statementSteps: createStatementSteps({ book, providers, ring, logger }),
       tracing,
       workflowBundle: { codePath: WORKFLOW_BUNDLE },
       ...workerSettings(config),
@@ -97,8 +123,9 @@ await runProcess(async (stop) => {
     const worker = await orStopped(creating, stop, CREATION_GRACE_MS);
     if (worker === undefined) return;
     logger.info({ taskQueue, namespace }, 'worker is running');
-    const record = (ended: AbortSignal) => keepRecords(keeping, taskQueue, logger, ended);
-    if (!(await runWorker(worker, record, config.WORKER_SHUTDOWN_GRACE + LEAVE_MS, stop))) {
+    const beside = { book, client, taskQueue, ring, merchant, slots: orderSlots, trace, onGivenUp, logger };
+    const loops = (ended: AbortSignal) => runLoops(beside, ended);
+    if (!(await runWorker(worker, loops, config.WORKER_SHUTDOWN_GRACE + LEAVE_MS, stop))) {
       logger.warn('the worker has stopped without telling Temporal, which does not answer');
       // Its workers still hold it, so it can't be closed.
       connection = undefined;
@@ -109,49 +136,44 @@ await runProcess(async (stop) => {
       () => tracing?.stop(),
       () => connection?.close(),
       () => client.connection.close(),
-      () => keeping?.records.close(),
+      () => book.close(),
       ...Object.values(providers).map((provider) => () => provider.close()),
     ]);
     logger.info('worker has stopped');
   }
 });
 
-/** Makes the merchants' notifier. On SIGHUP it reads their addresses again. */
-function startNotifier(config: Config<'worker'>, logger: Logger, tracing: Tracing | undefined): MerchantNotifier {
-  let endpointsOf = endpoints(config);
-  if (config.MERCHANTS_FILE === undefined && config.MERCHANT_WEBHOOK_URL === undefined) {
-    logger.warn(
-      'neither MERCHANTS_FILE nor MERCHANT_WEBHOOK_URL is set: no merchant is notified of the payments that this worker runs',
-    );
-  }
-  reloadOnHangUp(
-    logger,
-    () => readConfig('worker', process.env),
-    (next) => {
-      endpointsOf = endpoints(next);
-      const merchants = next.MERCHANTS_FILE?.map(({ name }) => name);
-      logger.info({ merchants }, 'the merchants were read again');
-    },
-  );
+/** Makes the merchants' notifier. */
+function createNotifier(
+  config: Config<'worker'>,
+  merchants: WorkersMerchants,
+  logger: Logger,
+  tracing: Tracing | undefined,
+): MerchantNotifier {
   return createMerchantNotifier({
-    endpointsOf: (name) => endpointsOf(name),
+    endpointsOf: (name) => merchants.endpointsOf(name),
     timeoutMs: config.MERCHANT_WEBHOOK_TIMEOUT,
     allowPrivate: config.MERCHANT_WEBHOOK_ALLOW_PRIVATE,
-    slots: config.WORKER_MAX_CONCURRENT_ACTIVITIES,
     headers: tracing?.headers,
     onFault: (error, name) =>
       logger.error({ err: error, merchant: name }, 'a notification could not be signed or sent'),
   });
 }
 
+/** Puts a try to notify a merchant into the trace of its payment. */
+function traceTries(tracing: Tracing) {
+  return (id: PaymentId, deliver: () => Promise<DeliveryOutcome>): Promise<DeliveryOutcome> =>
+    tracing.run(id, 'notifyMerchant', {}, deliver, ({ kind }) => kind);
+}
+
 /**
- * Runs the worker until `stop`, and `record` for the same time.
+ * Runs the worker until `stop`, and the loops beside it for the same time.
  *
  * @returns whether the worker has ended within `leaveMs` after `stop`
  */
 async function runWorker(
   worker: PaymentWorker,
-  record: (stop: AbortSignal) => Promise<void>,
+  loops: (stop: AbortSignal) => Promise<unknown>,
   leaveMs: number,
   stop: AbortSignal,
 ): Promise<boolean> {
@@ -159,13 +181,14 @@ async function runWorker(
   // A worker that never runs would hold its threads and its connection for good.
   if (stop.aborted) worker.shutdown();
   const ended = new AbortController();
-  const recording = record(AbortSignal.any([stop, ended.signal]));
+  const ending = AbortSignal.any([stop, ended.signal]);
+  const looping = loops(ending);
   try {
     const running = worker.run().then(() => true);
     return (await orStopped(running, stop, leaveMs)) ?? false;
   } finally {
     ended.abort();
-    await recording;
+    await orStopped(looping, ending, LOOPS_GRACE_MS);
   }
 }
 
@@ -226,53 +249,34 @@ async function connectPatiently(
   return undefined;
 }
 
-/** Opens the records, if there is a database. Payments continue without it. */
-function openKeeping(config: Config<'worker'>, client: Client, encryption: Encryption, logger: Logger) {
+/** What a worker does beside Temporal's tasks needs these. */
+interface Loops extends OutboxOptions {
+  readonly client: Client;
+  readonly taskQueue: string;
+  readonly ring: Ring;
+}
+
+/** Does what a worker does beside Temporal's tasks, until `stop`. Nothing of it rejects. */
+function runLoops({ client, taskQueue, ring, ...outbox }: Loops, stop: AbortSignal): Promise<unknown> {
+  const { book, logger } = outbox;
+  return Promise.all([
+    runOutbox(outbox, stop),
+    runKeeper({ book, ring, logger }, stop),
+    runBeats({ book, store: beatsInTemporal(client, taskQueue), logger }, stop),
+    runEraser(book, logger, stop),
+    untilScheduled(client, taskQueue, logger, stop),
+  ]);
+}
+
+/** Has statements made each day. */
+async function untilScheduled(client: Client, taskQueue: string, logger: Logger, stop: AbortSignal): Promise<void> {
   try {
-    const records = openRecords(config, encryption, logger);
-    return records && { records, client };
+    await endingWith(client, stop, () => scheduleStatements(client, taskQueue));
   } catch (error) {
-    logger.error({ err: error }, "the records can't be opened: payments go on, and are not recorded");
-    return undefined;
+    if (stop.aborted) return;
+    logger.error(
+      { err: error },
+      'the daily statement could not be scheduled: unless it was scheduled before, none is made until a worker schedules it at its start',
+    );
   }
-}
-
-/**
- * Records payments until `stop`, and has their statements made each day; never rejects, since payments continue without
- * it.
- */
-async function keepRecords(
-  keeping: ReturnType<typeof openKeeping>,
-  taskQueue: string,
-  logger: Logger,
-  stop: AbortSignal,
-): Promise<void> {
-  if (keeping === undefined) return;
-  const recording = runRecorder({ ...keeping, logger }, stop).catch((error: unknown) => {
-    logger.error({ err: error }, 'the recorder has ended: payments go on, and are not recorded');
-  });
-  const scheduling = endingWith(keeping.client, stop, () => scheduleStatements(keeping.client, taskQueue)).catch(
-    (error: unknown) => {
-      if (stop.aborted) return;
-      logger.error(
-        { err: error },
-        'the daily statement could not be scheduled: unless it was scheduled before, none is made until a worker schedules it at its start',
-      );
-    },
-  );
-  await Promise.all([recording, scheduling]);
-}
-
-/**
- * Finds the addresses of notifications: those of their merchant in the merchants' file, or the one address in the
- * settings.
- */
-function endpoints(config: Config<'worker'>) {
-  const { MERCHANTS_FILE: merchants, MERCHANT_WEBHOOK_URL: url, MERCHANT_WEBHOOK_SECRET: secrets } = config;
-  if (merchants !== undefined) {
-    const known = new Map(merchants.map(({ name, webhooks }) => [name, webhooks]));
-    return (merchant: string | undefined) => (merchant === undefined ? undefined : known.get(merchant));
-  }
-  const only = url === undefined || secrets === undefined ? [] : [{ url, secrets }];
-  return () => only;
 }

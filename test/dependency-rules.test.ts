@@ -23,7 +23,7 @@ const reportSchema = z.object({
 const rooms = ['src', 'bench', 'client', 'cli', 'examples', 'lab', 'sandbox', 'stack', 'test'];
 
 /** Packages as far as an import of them needs; `playwright-core` is for tests alone, `undeclared` is nobody's. */
-const packages = ['@temporalio/workflow', '@temporalio/common', 'zod', 'playwright-core', 'undeclared'];
+const packages = ['@temporalio/workflow', '@temporalio/common', 'pg', 'zod', 'playwright-core', 'undeclared'];
 
 /** Lays a tree out in a folder of its own, with our rules and settings beside it, and returns what breaks a rule. */
 async function violationsOf(tree: Tree) {
@@ -68,8 +68,11 @@ const sound: Tree = {
   'src/provider/schemas.ts':
     "import { z } from 'zod'; import { LIMIT } from '../payments/words/limits.js'; export const wire = [z, LIMIT];",
   'src/provider/client.ts': "import { wire } from './schemas.js'; export const client = wire;",
+  'src/book/turn.ts':
+    "import pg from 'pg'; import { connect } from '../temporal/connection.js'; import { most } from '../payments/words/order.js'; export type Done = number; export const turn = [pg, connect, most];",
+  'src/delivery/outbox.ts': "import { turn } from '../book/turn.js'; export const outbox = turn;",
   'src/activities/activities.ts':
-    "import { client } from '../provider/client.js'; import type { Order } from '../payments/words/order.js'; export type Activities = Order; export const activities = client;",
+    "import { client } from '../provider/client.js'; import { turn } from '../book/turn.js'; import type { Order } from '../payments/words/order.js'; export type Activities = Order; export const activities = [client, turn];",
   'src/temporal/search-attributes.ts':
     "import { keyword } from '@temporalio/common'; export const attributes = keyword;",
   'src/temporal/connection.ts':
@@ -78,23 +81,21 @@ const sound: Tree = {
   'src/workflows/schemas.ts':
     "import * as z from 'zod/mini'; import { state } from '../payments/machine/state-schema.js'; export const read = [z, state];",
   'src/workflows/index.ts':
-    "import type { Activities } from '../activities/activities.js'; import { most } from '../payments/words/order.js'; import { attributes } from '../temporal/search-attributes.js'; import { hint } from './messages.js'; export const run = (a: Activities) => [a, most, attributes, hint];",
-  'src/records/records.ts':
-    "import { connect } from '../temporal/connection.js'; import { hint } from '../workflows/messages.js'; import { most } from '../payments/words/order.js'; export const records = [connect, hint, most];",
+    "import type { Activities } from '../activities/activities.js'; import type { Done } from '../book/turn.js'; import { most } from '../payments/words/order.js'; import { attributes } from '../temporal/search-attributes.js'; import { hint } from './messages.js'; export const run = (a: Activities, done: Done) => [a, done, most, attributes, hint];",
   'src/settings/read-settings.ts': "import { LIMIT } from '../payments/words/limits.js'; export const config = LIMIT;",
   'src/http/server.ts': "import { logger } from '../telemetry/logger.js'; export const serve = logger;",
   'src/telemetry/logger.ts': "import { z } from 'zod'; export const logger = z;",
   'src/process/run-process.ts':
     "import { config } from '../settings/read-settings.js'; export const runProcess = config;",
   'src/api/app.ts':
-    "import { logger } from '../telemetry/logger.js'; import { config } from '../settings/read-settings.js'; import { derive } from '../payments/words/derive-payment-id.js'; import { wire } from '../provider/schemas.js'; import { connect } from '../temporal/connection.js'; import { hint } from '../workflows/messages.js'; import { read } from '../workflows/schemas.js'; import { records } from '../records/records.js'; import { serve } from '../http/server.js'; export const app = [logger, config, derive, wire, connect, hint, read, records, serve];",
+    "import { logger } from '../telemetry/logger.js'; import { config } from '../settings/read-settings.js'; import { derive } from '../payments/words/derive-payment-id.js'; import { wire } from '../provider/schemas.js'; import { connect } from '../temporal/connection.js'; import { hint } from '../workflows/messages.js'; import { read } from '../workflows/schemas.js'; import { turn } from '../book/turn.js'; import { serve } from '../http/server.js'; export const app = [logger, config, derive, wire, connect, hint, read, turn, serve];",
   'src/server.ts':
     "import { app } from './api/app.js'; import { runProcess } from './process/run-process.js'; void [app, runProcess];",
   'src/statements/steps.ts':
-    "import { records } from '../records/records.js'; import { client } from '../provider/client.js'; import { hint } from '../workflows/messages.js'; import { reopen } from '../engine/reopen-payment.js'; import { compare } from '../reconciliation/statement.js'; export const steps = [records, client, hint, reopen, compare];",
-  'src/engine/reopen-payment.ts': "import { hint } from '../workflows/messages.js'; export const reopen = hint;",
+    "import { turn } from '../book/turn.js'; import { client } from '../provider/client.js'; import { hint } from '../workflows/messages.js'; import { ring } from '../engine/ring.js'; import { compare } from '../reconciliation/statement.js'; export const steps = [turn, client, hint, ring, compare];",
+  'src/engine/ring.ts': "import { hint } from '../workflows/messages.js'; export const ring = hint;",
   'src/worker.ts':
-    "import { activities } from './activities/activities.js'; import { steps } from './statements/steps.js'; void [activities, steps];",
+    "import { activities } from './activities/activities.js'; import { outbox } from './delivery/outbox.js'; import { steps } from './statements/steps.js'; void [activities, outbox, steps];",
   'sandbox/ledger.ts': "import { wire } from '../src/provider/schemas.js'; export const ledger = wire;",
   'src/desk/app.ts':
     "import { logger } from '../telemetry/logger.js'; import { most } from '../payments/words/order.js'; export const desk = [logger, most];",
@@ -190,10 +191,9 @@ const wrongImports: readonly WrongImport[] = [
   { rule: 'engine-knows-no-http', from: 'src/engine/b.ts', to: 'src/http/server.ts' },
   { rule: 'engine-knows-no-http', from: 'src/engine/c.ts', to: 'src/api/app.ts' },
   { rule: 'http-knows-no-payment', from: 'src/http/a.ts', to: 'src/payments/words/order.ts' },
-  { rule: 'http-knows-no-payment', from: 'src/http/b.ts', to: 'src/engine/reopen-payment.ts' },
+  { rule: 'http-knows-no-payment', from: 'src/http/b.ts', to: 'src/engine/ring.ts' },
   { rule: 'api-is-a-front-door', from: 'src/api/a.ts', to: 'src/activities/activities.ts' },
   { rule: 'workflows-are-known-by-their-messages', from: 'src/api/b.ts', to: 'src/workflows/index.ts' },
-  { rule: 'workflows-are-known-by-their-messages', from: 'src/records/a.ts', to: 'src/workflows/index.ts' },
   {
     rule: 'statements-reach-payments-as-the-api-does',
     from: 'src/statements/a.ts',
@@ -206,9 +206,12 @@ const wrongImports: readonly WrongImport[] = [
   },
   { rule: 'statements-are-for-the-worker', from: 'src/api/i.ts', to: 'src/statements/steps.ts' },
   { rule: 'codec-only-reads', from: 'src/codec/a.ts', to: 'src/settings/read-settings.ts' },
-  { rule: 'records-only-record', from: 'src/records/b.ts', to: 'src/provider/client.ts' },
-  { rule: 'records-only-record', from: 'src/records/c.ts', to: 'src/settings/read-settings.ts' },
-  { rule: 'payments-wait-for-no-record', from: 'src/activities/c.ts', to: 'src/records/records.ts' },
+  { rule: 'book-knows-the-rules-alone', from: 'src/book/a.ts', to: 'src/provider/client.ts' },
+  { rule: 'book-knows-the-rules-alone', from: 'src/book/b.ts', to: 'src/settings/read-settings.ts' },
+  { rule: 'sql-is-the-books', from: 'src/engine/d.ts', to: 'node_modules/pg/index.js', text: "import 'pg';" },
+  { rule: 'delivery-only-tells', from: 'src/delivery/a.ts', to: 'src/provider/client.ts' },
+  { rule: 'delivery-only-tells', from: 'src/delivery/b.ts', to: 'src/temporal/connection.ts' },
+  { rule: 'workflows-know-activities-by-type', from: 'src/workflows/g.ts', to: 'src/book/turn.ts' },
   { rule: 'temporal-is-only-a-connection', from: 'src/temporal/a.ts', to: 'src/settings/read-settings.ts' },
   { rule: 'sandbox-is-another-company', from: 'sandbox/a.ts', to: 'src/payments/words/limits.ts' },
   { rule: 'sandbox-is-another-company', from: 'sandbox/b.ts', to: 'src/provider/client.ts' },
@@ -217,7 +220,7 @@ const wrongImports: readonly WrongImport[] = [
   { rule: 'sandbox-is-another-company', from: 'sandbox/main.ts', to: 'src/process/run-process.ts' },
   { rule: 'settings-depend-on-nothing', from: 'src/settings/read-settings.ts', to: 'src/telemetry/logger.ts' },
   { rule: 'api-is-for-the-server', from: 'src/worker.ts', to: 'src/api/app.ts' },
-  { rule: 'schemas-describe', from: 'src/schemas/a.ts', to: 'src/engine/reopen-payment.ts' },
+  { rule: 'schemas-describe', from: 'src/schemas/a.ts', to: 'src/engine/ring.ts' },
   { rule: 'desk-is-a-caller-of-the-api', from: 'src/desk/a.ts', to: 'src/api/app.ts' },
   { rule: 'desk-is-a-caller-of-the-api', from: 'src/desk/b.ts', to: 'src/temporal/connection.ts' },
   { rule: 'desk-is-a-caller-of-the-api', from: 'src/desk.ts', to: 'src/provider/client.ts' },

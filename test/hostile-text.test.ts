@@ -174,7 +174,7 @@ describe('a notification of the provider with 64 kB', () => {
 });
 
 describe('the settings', () => {
-  const parts: Part[] = ['api', 'worker', 'desk', 'codec', 'records'];
+  const parts: Part[] = ['api', 'worker', 'desk', 'codec', 'book'];
   it.each(parts.flatMap((part) => settingNames(part).map((name) => [part, name] as const)))(
     'of the %s are read in linear time, whatever 16 kB %s has',
     async (part, name) => {

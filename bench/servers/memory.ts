@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { familyOf } from './cpu-time.js';
+import { familyOf } from '../../stack/processes/family.js';
 
 /** Bytes of memory by process. */
 export type MemoryByProcess = Readonly<Record<string, number>>;

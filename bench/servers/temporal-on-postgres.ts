@@ -13,11 +13,11 @@ import {
 } from '../../src/temporal/connection.js';
 import { findSetupGaps, setUpNamespace } from '../../src/temporal/namespace.js';
 import { RETENTION_DAYS, type SetupGap } from '../../src/temporal/setup-gaps.js';
+import type { Postgres } from '../../stack/postgres/postgres.js';
 import { startChild, untilReady } from '../../stack/processes/child.js';
 import { buildWithGo } from '../../stack/processes/go-programs.js';
 import { isPortFree } from '../../stack/processes/ports.js';
 import { lastLine, runCommand } from '../../stack/processes/run-command.js';
-import type { Postgres } from './postgres.js';
 
 /** The version of the embedded server, and of docker-compose.yml. */
 export const TEMPORAL_VERSION = '1.29.1';

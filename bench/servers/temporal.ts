@@ -5,10 +5,10 @@ import type { Connection } from '@temporalio/client';
 // A CommonJS package whose named exports Node can't detect.
 import proto from '@temporalio/proto';
 import { lazyConnection, type TemporalTarget } from '../../src/temporal/connection.js';
+import { startPostgres } from '../../stack/postgres/postgres.js';
 import { bringUpTemporal } from '../../stack/temporal/bring-up-temporal.js';
 import { PROJECT, withoutTemporal } from '../environment.js';
-import { startPostgres } from './postgres.js';
-import { type BenchRecords, recordsAt, startEmbeddedRecords } from './records.js';
+import { type BenchBook, bookOn, startBook } from './book.js';
 import {
   deployedDynamicConfig,
   startTemporalOnPostgres,
@@ -25,8 +25,8 @@ export interface BenchTemporal {
   readonly env: Readonly<Record<string, string>>;
   readonly processes: Readonly<Record<string, number>>;
   bytes(): Promise<number>;
-  /** Starts the records' database that goes with it: of the same kind, and stopped by itself. */
-  startRecords(): Promise<BenchRecords>;
+  /** Makes the book that goes with it, on the same PostgreSQL if it has one. */
+  startBook(): Promise<BenchBook>;
   stop(): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export async function startEmbeddedTemporal(folder: string, report: (line: strin
     env: server.env,
     processes: { server: server.pid },
     bytes: async () => sqliteSize(databaseFile),
-    startRecords: () => startEmbeddedRecords(folder),
+    startBook,
     stop: server.stop,
   };
 }
@@ -61,8 +61,6 @@ function sqliteSize(file: string): number {
   }
 }
 
-const RECORDS_DATABASE = 'records';
-
 /** Temporal's server on PostgreSQL. */
 export async function startPostgresTemporal(folder: string, programs: TemporalPrograms): Promise<BenchTemporal> {
   const postgres = await startPostgres();
@@ -74,10 +72,7 @@ export async function startPostgresTemporal(folder: string, programs: TemporalPr
       env: server.env,
       processes: { server: server.pid, postgres: postgres.pid },
       bytes: () => postgres.size(TEMPORAL_DATABASES),
-      async startRecords() {
-        await postgres.query('postgres', `CREATE DATABASE ${RECORDS_DATABASE}`);
-        return recordsAt(postgres.url(RECORDS_DATABASE));
-      },
+      startBook: () => bookOn(postgres),
       async stop() {
         await server.stop();
         await postgres.stop();

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { startPostgres } from '../../stack/postgres/postgres.js';
+import { findPostgres, POSTGRES_ADVICE } from '../../stack/postgres/postgres-programs.js';
 import { answers, untilReady } from '../../stack/processes/child.js';
 import { freePort } from '../../stack/processes/ports.js';
-import { startPostgres } from '../servers/postgres.js';
-import { findPostgres, POSTGRES_ADVICE } from '../servers/postgres-programs.js';
 import { installPeer, peerSettings, peerTarget, startPeer } from './peer.js';
 import { Started, type System } from './system.js';
 

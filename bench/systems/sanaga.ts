@@ -1,9 +1,9 @@
 import { join } from 'node:path';
+import { findPostgres, POSTGRES_ADVICE } from '../../stack/postgres/postgres-programs.js';
 import { answers, type Child, startChild, untilReady } from '../../stack/processes/child.js';
 import { freePort } from '../../stack/processes/ports.js';
 import { makeSecrets, stackSettings } from '../../stack/processes/settings.js';
 import { cleanEnvironment, PROJECT } from '../environment.js';
-import { findPostgres, POSTGRES_ADVICE } from '../servers/postgres-programs.js';
 import { type BenchTemporal, countEvents, startEmbeddedTemporal, startPostgresTemporal } from '../servers/temporal.js';
 import { buildTemporalServer } from '../servers/temporal-on-postgres.js';
 import { Started, type System, type SystemContext, type SystemName } from './system.js';
@@ -31,15 +31,13 @@ export interface SanagaOptions {
    * Default: false, one of each.
    */
   readonly isDoubled?: boolean;
-  /** Keep records of ended payments. Default: true. */
-  readonly isRecorded?: boolean;
   /** Settings, beside those that it needs to run. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Options of Node for the API and the worker. */
   readonly nodeOptions?: readonly string[];
 }
 
-/** The API and the worker with all that production switches on, on the embedded Temporal and database of records. */
+/** The API and the worker with all that production switches on, on the embedded Temporal and a PostgreSQL. */
 export function sanaga(options: SanagaOptions = {}, name: SystemName = 'sanaga'): System {
   return {
     name,
@@ -49,7 +47,7 @@ export function sanaga(options: SanagaOptions = {}, name: SystemName = 'sanaga')
   };
 }
 
-/** The same on Temporal's server and PostgreSQL, which has the records, too. */
+/** The same on Temporal's server and PostgreSQL, which has the book, too. */
 export function sanagaPostgres(options: SanagaOptions = {}): System {
   return {
     name: 'sanaga-postgres',
@@ -64,14 +62,14 @@ export function sanagaPostgres(options: SanagaOptions = {}): System {
 
 function startSanaga(
   context: SystemContext,
-  { isDoubled = false, isRecorded = true, settings = {}, nodeOptions = [] }: SanagaOptions,
+  { isDoubled = false, settings = {}, nodeOptions = [] }: SanagaOptions,
   startTemporal: () => Promise<BenchTemporal>,
 ) {
   return Started.while(async (started) => {
     const temporal = await startTemporal();
     started.add(temporal.stop);
-    const records = isRecorded ? await temporal.startRecords() : undefined;
-    if (records !== undefined) started.add(records.stop);
+    const book = await temporal.startBook();
+    started.add(book.stop);
     const secrets = makeSecrets();
     const start = async (program: string, name: string, port: number) => {
       const metricsAddress = `127.0.0.1:${await freePort()}`;
@@ -85,7 +83,7 @@ function startSanaga(
           ...temporal.env,
           ...LIMITS,
           TEMPORAL_TASK_QUEUE: TASK_QUEUE,
-          ...(records !== undefined && { RECORDS_URL: records.url }),
+          DATABASE_URL: book.url,
           API_METRICS_ADDRESS: metricsAddress,
           WORKER_METRICS_ADDRESS: metricsAddress,
           ...partnerSettings(context),
@@ -118,14 +116,10 @@ function startSanaga(
       processes: {
         ...Object.fromEntries([...apis, ...workers].map(({ child }) => [child.name, child.pid])),
         ...temporal.processes,
-        ...records?.processes,
+        ...book.processes,
       },
-      bytes: async () => (await temporal.bytes()) + ((await records?.bytes()) ?? 0),
-      async events(payments) {
-        const events = await countEvents(temporal.target, payments);
-        await records?.untilRecorded(payments);
-        return events;
-      },
+      bytes: async () => (await temporal.bytes()) + (await book.bytes()),
+      events: (payments) => countEvents(temporal.target, payments),
       stop: () => started.stop(),
     };
   });

@@ -47,7 +47,7 @@ export const SYSTEM_NAMES = [
 ] as const;
 
 /** Sanaga without something that it does, or with something that it leaves out, to see what that costs. */
-export const VARIANT_NAMES = ['sanaga-unencrypted', 'sanaga-unrecorded', 'sanaga-call-stacks'] as const;
+export const VARIANT_NAMES = ['sanaga-unencrypted', 'sanaga-call-stacks'] as const;
 
 export type SystemName = (typeof SYSTEM_NAMES | typeof VARIANT_NAMES)[number];
 

@@ -78,33 +78,28 @@ function addUnacknowledged(notifications: Command, name: string, { summary, none
   const command = notifications
     .command(name)
     .summary(summary)
-    .description(`${summary[0]?.toUpperCase()}${summary.slice(1)}, the oldest payments first.`);
+    .description(`${summary[0]?.toUpperCase()}${summary.slice(1)}, the oldest first.`);
   withTarget(command)
     .addHelpText(
       'after',
       `
-Exit code: 0 when the list is empty, 1 when it isn't, and 3 when some of it can't
-be read.`,
+Exit code: 0 when the list is empty, and 1 when it isn't.`,
     )
     .action((_: object, given: Command) => {
       const options = given.optsWithGlobals<TargetOptions>();
       return untilDone(async (stop) => {
         const sanaga = await clientFor(options);
         const found: UnacknowledgedNotification[] = [];
-        let unread = 0;
         let cursor: string | undefined;
         do {
           const page = await read(sanaga, cursor === undefined ? {} : { cursor }, stop);
           found.push(...page.data);
-          unread += page.unread;
           cursor = page.nextCursor;
         } while (cursor !== undefined);
         if (options.json) found.forEach(printJson);
         else if (found.length > 0) print(unacknowledgedTable(found));
-        else if (unread === 0) note(none);
-        if (unread > 0) note(`Not complete: ${unread} of the payments could not answer in time.`);
-        else if (found.length > 0) note('To send one again: sanaga notifications resend <payment> <No.>');
-        if (unread > 0) return EXIT.unknown;
+        else note(none);
+        if (found.length > 0) note('To send one again: sanaga notifications resend <payment> <No.>');
         return found.length > 0 ? EXIT.failed : EXIT.ok;
       }, options);
     });

@@ -185,7 +185,7 @@ async function get(given: string, options: GetOptions, stop: AbortSignal): Promi
 async function list(options: ListOptions, stop: AbortSignal): Promise<number> {
   if (options.csv && options.json) throw new UsageError('--csv or --json? Give one of them');
   const sanaga = await clientFor(options);
-  const { payments, unreadable, isIncomplete } = await read(sanaga, options, stop);
+  const { payments, unreadable } = await read(sanaga, options, stop);
   if (options.csv) {
     const isOperator = payments.some(({ merchant }) => merchant !== undefined);
     // This module takes a while to load.
@@ -193,15 +193,10 @@ async function list(options: ListOptions, stop: AbortSignal): Promise<number> {
     printCsv(paymentCsv([...payments, ...unreadable.map((id) => ({ id }))], isOperator, options.separator));
   } else if (options.json) payments.forEach(printJson);
   else if (payments.length > 0) print(paymentTable(payments));
-  else if (unreadable.length === 0 && !isIncomplete) note('No payments.');
+  else if (unreadable.length === 0) note('No payments.');
   for (const id of unreadable) note(`${id} belongs in the list, but can't be read at the moment: read it later.`);
-  if (isIncomplete) note(INCOMPLETE);
-  return unreadable.length > 0 || isIncomplete ? EXIT.unknown : EXIT.ok;
+  return unreadable.length > 0 ? EXIT.unknown : EXIT.ok;
 }
-
-/** Said when a list lacks data that only the records have. */
-export const INCOMPLETE =
-  "Payments that ended long ago may be missing: Sanaga's records can't be read at the moment. Try again later.";
 
 async function read(sanaga: Sanaga, options: ListOptions, signal: AbortSignal) {
   const { status, final, held, kind, externalId, userId, transId, financialTransId } = options;
@@ -221,19 +216,12 @@ async function read(sanaga: Sanaga, options: ListOptions, signal: AbortSignal) {
   };
   const payments: PaymentSummary[] = [];
   const unreadable: string[] = [];
-  let isIncomplete = false;
-  const all = sanaga.payments.list(params, {
-    signal,
-    onUnreadable: (id) => unreadable.push(id),
-    onIncomplete: () => {
-      isIncomplete = true;
-    },
-  });
+  const all = sanaga.payments.list(params, { signal, onUnreadable: (id) => unreadable.push(id) });
   for await (const payment of all) {
     payments.push(payment);
     if (payments.length === limit) break;
   }
-  return { payments, unreadable, isIncomplete };
+  return { payments, unreadable };
 }
 
 function paymentTable(payments: readonly PaymentSummary[]): string {

@@ -5,7 +5,6 @@ import { amountOf, describePayment, kindOf, note, print, printJson, table, timeO
 import { readListed } from '../read-listed.js';
 import { EXIT, UsageError, untilDone } from '../run.js';
 import { clientFor, paymentId, type TargetOptions, withTarget } from '../target.js';
-import { INCOMPLETE } from './read.js';
 
 interface DecisionOptions extends TargetOptions {
   readonly number: number;
@@ -116,8 +115,7 @@ async function list(options: TargetOptions, stop: AbortSignal): Promise<number> 
   const unreadable: string[] = [];
   const all = sanaga.payments.list(
     { status: 'REVIEW', limit: 100 },
-    // Payments that can be decided are in Temporal.
-    { signal: stop, onUnreadable: (id) => unreadable.push(id), onIncomplete: () => note(INCOMPLETE) },
+    { signal: stop, onUnreadable: (id) => unreadable.push(id) },
   );
   const ids: string[] = [];
   for await (const { id } of all) ids.push(id);

@@ -14,7 +14,7 @@ function addDemoCommand(program: Command): void {
     .command('demo')
     .summary('take payments of every kind to their outcomes, and show them')
     .description(
-      "Starts Temporal, the records' database, the provider's sandbox, a worker, the API and the codec server, takes " +
+      "Starts PostgreSQL, Temporal, the provider's sandbox, a worker, the API and the codec server, takes " +
         'payments of every kind through them, and ' +
         "shows each with its outcome and a link to it in Temporal's Web UI. Then it stops everything and leaves nothing " +
         'behind. A day of the sandbox takes 15 seconds, so that you can see a link expire.',
@@ -39,8 +39,8 @@ function addStartCommand(program: Command): void {
     .command('start')
     .summary('run the same processes and the desk until Ctrl-C, with their state in .sanaga/')
     .description(
-      "Starts Temporal, the provider's sandbox, the records' database, a worker, the API, the desk and the codec server, prints their addresses, and runs until you press " +
-        "Ctrl-C. Temporal's database, the records, all that the sandbox knows, the generated secrets and the logs are kept in " +
+      "Starts PostgreSQL, Temporal, the provider's sandbox, a worker, the API, the desk and the codec server, prints their addresses, and runs until you press " +
+        "Ctrl-C. The book, Temporal's database, all that the sandbox knows, the generated secrets and the logs are kept in " +
         '.sanaga/ in the current folder, so that a restart loses nothing.',
     )
     .addHelpText(

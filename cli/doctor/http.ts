@@ -1,5 +1,5 @@
 import { ApiError, Sanaga } from '../../client/index.js';
-import { createHostLookup, isPublicAddress } from '../../src/activities/public-addresses.js';
+import { createHostLookup, isPublicAddress } from '../../src/delivery/public-addresses.js';
 import { CURRENCY } from '../../src/payments/words/limits.js';
 import type { BalanceAnswer } from '../../src/payments/words/outcome.js';
 import { createProviderClient } from '../../src/provider/client.js';

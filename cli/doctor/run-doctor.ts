@@ -7,6 +7,7 @@ import { listenUrl, shopWebhookUrl } from '../../stack/start/start-settings.js';
 import { note, paint, print, printJson } from '../output.js';
 import { EXIT, UsageError } from '../run.js';
 import { findStart, stateFolder, type TargetOptions } from '../target.js';
+import { checkBook } from './book.js';
 import { type Finding, fail, ok, reasonOf } from './finding.js';
 import { checkApi, checkProvider, checkProviderClock, checkWebhooks } from './http.js';
 import { checkTemporal } from './temporal.js';
@@ -89,6 +90,9 @@ function apiOf(
   return { target: { ...(address && { url: address }), ...(key && { apiKey: key }) }, isForListen: false };
 }
 
+/** Stands in for the address of a book of one's own, whose password `start` doesn't reveal. */
+const NOT_TOLD = 'postgres://127.0.0.1/not-told';
+
 /**
  * Reads the settings of a running `start`. It doesn't reveal its secrets: the stack's own stand in for them, so that
  * the rest can be read.
@@ -100,6 +104,7 @@ async function ofStart(
   const { settings, shopPort, listenPort, hasGeneratedKey, temporal, taskQueue } = running;
   const receiver = listenPort === undefined ? shopPort && shopWebhookUrl(shopPort) : listenUrl(listenPort);
   const standIns: NodeJS.ProcessEnv = {
+    DATABASE_URL: NOT_TOLD,
     ...stackSettings(running.ports, secrets),
     MERCHANT_WEBHOOK_SECRET: await existingWebhookSecret(stateFolder()),
   };
@@ -136,11 +141,12 @@ async function* checkAll({ env, target, isForListen }: Checked): AsyncGenerator<
     env,
     (worker.config ?? api.config)?.TEMPORAL_TASK_QUEUE ?? env.TEMPORAL_TASK_QUEUE ?? 'payments',
   );
-  const provider = worker.config ?? api.config;
-  if (provider !== undefined) {
-    yield* await checkProvider('collection', provider);
-    yield* await checkProvider('payout', provider, api.config?.FLOAT_WARN_BELOW);
-    yield* await checkProviderClock(provider.PROVIDER_COLLECTION_URL);
+  const config = worker.config ?? api.config;
+  if (config !== undefined) {
+    if (config.DATABASE_URL !== NOT_TOLD) yield await checkBook(config.DATABASE_URL);
+    yield* await checkProvider('collection', config);
+    yield* await checkProvider('payout', config, api.config?.FLOAT_WARN_BELOW);
+    yield* await checkProviderClock(config.PROVIDER_COLLECTION_URL);
   }
   yield* await checkApi(target);
   if (worker.config !== undefined) yield* await checkWebhooks(worker.config, isForListen);

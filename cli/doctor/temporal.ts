@@ -35,7 +35,7 @@ export async function checkTemporal(env: NodeJS.ProcessEnv, taskQueue: string): 
     const names = [...new Set(pollers.map(({ identity }) => identity ?? 'unnamed'))];
     return [
       ...found,
-      ok('namespace', `${namespace} has the search attributes, and keeps ended payments long enough`),
+      ok('namespace', `${namespace} has the search attributes`),
       names.length > 0
         ? ok('worker', `${names.join(', ')} ${names.length === 1 ? 'polls' : 'poll'} the task queue ${taskQueue}`)
         : fail(

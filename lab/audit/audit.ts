@@ -7,6 +7,7 @@ import {
   wasReviewedSince,
 } from '../people/observed-payment.js';
 import { type FinalTransaction, statusList } from '../world/provider-books.js';
+import { misbooked } from './booking.js';
 import { type AuditCase, agrees, type Finding, isExcused, isOverruled, type Violation } from './case.js';
 import { auditHeld } from './held.js';
 
@@ -22,8 +23,8 @@ export function audit(subject: AuditCase): Violation[] {
     ...unnoticed(subject),
     ...overLimit(subject),
     ...stuck(subject),
-    ...unrecorded(subject),
-    ...decidedWrongly(subject.record),
+    ...misbooked(subject),
+    ...decidedWrongly(subject),
     ...auditNotifications(subject),
     ...auditHeld(subject),
   ].map((violation) => ({ about, ...violation }));
@@ -38,7 +39,8 @@ function decisionsToSend(record: ObservedPayment): number {
  * A link moves money when it is paid; what goes straight to a phone may move money as soon as it is there. What the
  * provider doubles by itself is not ours.
  */
-function doublePaid({ record, transactions }: AuditCase): Finding[] {
+function doublePaid({ record, transactions, isForgotten }: AuditCase): Finding[] {
+  if (isForgotten) return [];
   const own = transactions.filter(({ isStray }) => !isStray);
   const moving = record.planned.way === 'link' ? own.filter(isPaid) : own;
   if (moving.length <= decisionsToSend(record)) return [];
@@ -46,14 +48,15 @@ function doublePaid({ record, transactions }: AuditCase): Finding[] {
 }
 
 /** Money is sent once for each decision to send it. Making a link again harms nobody. */
-function oversent({ record, posts }: AuditCase): Finding[] {
+function oversent({ record, posts, isForgotten }: AuditCase): Finding[] {
   const decisions = decisionsToSend(record);
-  if (record.planned.way === 'link' || posts <= decisions) return [];
+  if (record.planned.way === 'link' || posts <= decisions || isForgotten) return [];
   return [{ invariant: 'oversent', what: `${posts} requests for ${decisions} decisions to send it` }];
 }
 
-function lostPayments({ record, shown, transactions }: AuditCase): Finding[] {
+function lostPayments({ record, shown, transactions, isForgotten }: AuditCase): Finding[] {
   if (shown === undefined) {
+    if (isForgotten) return [];
     const isKnown = record.taken || transactions.length > 0;
     return isKnown
       ? [{ invariant: 'lost', what: `the API doesn't know it; the ledger has ${statusList(transactions)}` }]
@@ -92,7 +95,7 @@ function wrongAmount({ record, shown, transactions }: AuditCase): Finding[] {
 
 /** Two transactions that move money are put before a person, unless nothing could tell Sanaga of the second. */
 function unnoticed({ record, shown, transactions }: AuditCase): Finding[] {
-  if (shown === undefined || shown.status === 'REVIEW' || record.terminated) return [];
+  if (shown === undefined || shown.status === 'REVIEW') return [];
   const isLink = record.planned.way === 'link';
   const [, second] = transactions
     .filter((booked) => (isLink ? isPaid(booked) : booked.status !== 'FAILED'))
@@ -111,49 +114,16 @@ function overLimit({ transactions, tooManyQuestions = [] }: AuditCase): Finding[
     : [...found, { invariant: 'overLimit', what: `${throttled} status calls were too many` }];
 }
 
-/**
- * At the end operators have gone through every review many times over: nobody is left to wait for. What somebody has
- * terminated is under review for good, unless it had ended.
- */
-function stuck({ record, shown, transactions }: AuditCase): Finding[] {
-  if (shown === undefined || shown.final || (record.terminated && shown.status === 'REVIEW')) return [];
+/** At the end operators have gone through every review many times over: nobody is left to wait for. */
+function stuck({ shown, transactions, isForgotten }: AuditCase): Finding[] {
+  if (shown === undefined || shown.final || isForgotten) return [];
   return [{ invariant: 'stuck', what: `it is ${shown.status}; the ledger has ${statusList(transactions)}` }];
 }
 
-/**
- * Lists gaps in the records. They must have each ended payment once, as the API shows it, and the feed each of its
- * notifications once. A notification from a workflow task that Temporal threw away is sent again, perhaps with another
- * number, and the payment remembers only the second: the feed must have at least one of those that the merchant
- * acknowledged.
- */
-function unrecorded({ record, shown, recorded }: AuditCase): Finding[] {
-  const { payments, events } = recorded;
-  const found: string[] = [];
-  if (payments.length > 1) found.push(`it is in the records ${payments.length} times`);
-  const [kept] = payments;
-  const isOver = shown?.final || (record.terminated && shown !== undefined);
-  if (isOver && payments.length === 0) found.push('it is not in the records');
-  const isUnread = kept === undefined && payments.length > 0;
-  if (isUnread && !record.terminated) found.push("its record can't be read");
-  if (isOver && kept !== undefined) {
-    const [is, was] = [kept, shown].map(({ status, final, amount, amountPaid, transId }) =>
-      [status, final ? 'final' : 'open', amount, amountPaid, transId].join(' '),
-    );
-    if (is !== was) found.push(`it is in the records as ${is}, and shown as ${was}`);
-  }
-  const taken = record.notifications.filter(isAcknowledged).map(({ webhookId }) => webhookId);
-  for (const id of new Set([...(kept?.notifications ?? []), ...events])) {
-    const times = events.filter((event) => event === id).length;
-    if (times !== 1) found.push(`${id} is in the feed ${times} times`);
-  }
-  // A workflow that was terminated may have left nothing to be read.
-  if (!isUnread && taken.length > 0 && !taken.some((id) => events.includes(id)))
-    found.push(`nothing of what was taken is in the feed: ${taken.join(', ')}`);
-  return found.map((what) => ({ invariant: 'unrecorded', what }));
-}
-
 /** Each review is decided once. */
-function decidedWrongly({ decisions }: ObservedPayment): Finding[] {
+function decidedWrongly({ record: { decisions }, isLost }: AuditCase): Finding[] {
+  // A decision that the book has lost is made again.
+  if (isLost) return [];
   const done = new Map<number, MadeDecision>();
   return decisions.flatMap((decision): Finding[] => {
     if (decision.outcome !== 'done') return [];
@@ -191,7 +161,7 @@ function auditNotifications(subject: AuditCase): Finding[] {
 
 /** The endpoint is never away for three days, so each notification must have been acknowledged. */
 function unnotified({ shown, record }: AuditCase): Finding[] {
-  if (shown === undefined || record.terminated) return [];
+  if (shown === undefined) return [];
   const isRefunded = shown.status === 'SUCCESSFUL' && record.planned.refundOf !== undefined;
   const end = isRefunded ? 'payment.refunded' : FINAL_EVENTS[shown.status];
   const due = shown.final ? end : shown.status === 'REVIEW' ? 'payment.review' : undefined;
@@ -202,7 +172,8 @@ function unnotified({ shown, record }: AuditCase): Finding[] {
 }
 
 /** Notifications are numbered from 1, so each that arrives shows that all before it were due. */
-function forgotten({ record }: AuditCase): Finding[] {
+function forgotten({ record, isLost }: AuditCase): Finding[] {
+  if (isLost) return [];
   const numbers = new Set(record.notifications.filter(isAcknowledged).map(numberOf));
   const all = Array.from({ length: Math.max(0, ...numbers) }, (_, index) => index + 1);
   return all
@@ -223,7 +194,7 @@ function untrue({ record }: AuditCase): Finding[] {
   });
 }
 
-function contradictory({ record }: AuditCase): Finding[] {
+function contradictory({ record, isLost }: AuditCase): Finding[] {
   const types = new Map<string, string>();
   const found: Finding[] = [];
   for (const { webhookId, content } of record.notifications) {
@@ -236,7 +207,7 @@ function contradictory({ record }: AuditCase): Finding[] {
       });
     }
   }
-  return [...found, ...secondEnds(record.notifications)];
+  return isLost ? found : [...found, ...secondEnds(record.notifications)];
 }
 
 /** An end that the merchant was notified of stays, unless a person was asked about it. */
@@ -255,7 +226,8 @@ function secondEnds(notifications: readonly ReceivedNotification[]): Finding[] {
 }
 
 /** An event comes after the one before it was acknowledged, or given up. */
-function disorderly({ record }: AuditCase): Finding[] {
+function disorderly({ record, isLost }: AuditCase): Finding[] {
+  if (isLost) return [];
   const firsts = new Map<number, ReceivedNotification>();
   const acknowledged = new Map<number, number>();
   const found: Finding[] = [];
@@ -274,7 +246,8 @@ function disorderly({ record }: AuditCase): Finding[] {
 }
 
 function numberOf({ webhookId }: ReceivedNotification): number {
-  return Number(webhookId.slice(webhookId.lastIndexOf('_') + 1));
+  // The number of the book's era may follow.
+  return Number(/[a-z]_(\d+)(?:_\d+)?$/.exec(webhookId)?.[1]);
 }
 
 function isAcknowledged({ acknowledged }: ReceivedNotification): boolean {

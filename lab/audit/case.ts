@@ -3,7 +3,7 @@ import type { SeenPayment } from '../people/api-client.js';
 import { effectiveDecisions, type ObservedPayment } from '../people/observed-payment.js';
 import type { PlannedOrder } from '../plan/planned-payment.js';
 import type { BookedStatus, FinalTransaction } from '../world/provider-books.js';
-import type { Recorded } from './recorded.js';
+import type { Booked } from './booked.js';
 
 /** The rules that always hold; see docs/safety.md. */
 export const INVARIANTS = [
@@ -16,7 +16,7 @@ export const INVARIANTS = [
   'notifiedWrong',
   'overLimit',
   'stuck',
-  'unrecorded',
+  'misbooked',
   'unapproved',
   'early',
   'stopped',
@@ -48,7 +48,14 @@ export interface AuditCase {
   readonly sentAt?: number | undefined;
   /** More status questions within a minute than the provider takes, one text for each time. */
   readonly tooManyQuestions?: readonly string[] | undefined;
-  readonly recorded: Recorded;
+  readonly booked: Booked;
+  /** A book that went back has lost some of its course. */
+  readonly isLost?: boolean | undefined;
+  /**
+   * It has lost the order itself. Asked for again, it is another one to it, and the provider's list, which may hide
+   * what was sent, is all that is left to tell.
+   */
+  readonly isForgotten?: boolean | undefined;
 }
 
 /** A violation, without the payment that it is about. */

@@ -24,14 +24,13 @@ function unapproved(subject: AuditCase): Finding[] {
 
 /** Nothing leaves before a payout's date, nor while the API shows that it is held. */
 function early(subject: AuditCase): Finding[] {
-  const { sendAt = Number.NEGATIVE_INFINITY, heldAt = Number.NEGATIVE_INFINITY, wasReset } = subject.record;
+  const { sendAt = Number.NEGATIVE_INFINITY, heldAt = Number.NEGATIVE_INFINITY } = subject.record;
   const sentAt = sentAtOf(subject);
   if (sentAt === undefined) return [];
   const at = sentAt + MAX_CLOCK_SKEW_MS;
   return [
     ...(at < sendAt ? [`it was sent ${sendAt - sentAt} ms before its date`] : []),
-    // A run that was reset shows the payout as it was.
-    ...(at < heldAt && !wasReset ? [`it was shown as held ${heldAt - sentAt} ms after it was sent`] : []),
+    ...(at < heldAt && !subject.isLost ? [`it was shown as held ${heldAt - sentAt} ms after it was sent`] : []),
   ].map((what): Finding => ({ invariant: 'early', what }));
 }
 
@@ -40,17 +39,18 @@ function stopped(subject: AuditCase): Finding[] {
   const { record, shown } = subject;
   const stop = record.verdicts.find(({ action, outcome }) => action !== 'approve' && outcome === 'done');
   const how = stop?.action ?? (shown?.failureCode === 'not_approved' ? 'not_approved' : undefined);
-  if (how === undefined || !wasSent(subject)) return [];
+  // A verdict that the book has lost has stopped nothing: the payout waits for a person, who may have it sent.
+  if (how === undefined || !wasSent(subject) || subject.isLost) return [];
   // What was released may be withdrawn after a request of which the provider has said that it took nothing.
   const isHarmless = how === 'cancel' && approvals(record).length > 0 && subject.transactions.length === 0;
   return isHarmless ? [] : [{ invariant: 'stopped', what: `it was sent in spite of ${how} ${say(subject)}` }];
 }
 
 /** A payout that was approved in time, and that nobody may have stopped, doesn't end as not approved. */
-function unreleased({ record, shown }: AuditCase): Finding[] {
+function unreleased({ record, shown, isLost }: AuditCase): Finding[] {
   const wasApproved = approvals(record).some(({ outcome }) => outcome === 'done');
   const mayBeStopped = record.verdicts.some(({ action, outcome }) => action === 'reject' && outcome !== 'refused');
-  if (shown?.failureCode !== 'not_approved' || !wasApproved || mayBeStopped) return [];
+  if (shown?.failureCode !== 'not_approved' || !wasApproved || mayBeStopped || isLost) return [];
   return [{ invariant: 'wrongOutcome', what: 'it was approved, and ended as not approved' }];
 }
 

@@ -30,7 +30,8 @@ export function auditRefunds(cases: readonly AuditCase[], sums: ReadonlyMap<stri
 function overRefunded(collection: AuditCase, refunds: readonly AuditCase[]): Finding[] {
   const paidOut = refunds.reduce((sum, one) => sum + sentOf(one), 0);
   const collected = collectedBy(collection);
-  if (paidOut <= collected) return [];
+  // Others can't tell what the book has forgotten.
+  if (paidOut <= collected || refunds.some(({ isForgotten }) => isForgotten)) return [];
   const parts = refunds.map((one) => `${one.record.planned.id} ${sentOf(one)}`).join(', ');
   return [{ invariant: 'overRefunded', what: `${collected} XAF were collected, and ${paidOut} refunded: ${parts}` }];
 }
@@ -49,10 +50,11 @@ function refused(collection: AuditCase, refund: AuditCase, refunds: readonly Aud
         : [];
     }
     case 'not_refundable':
-      // A run that was reset has no outcome until it has asked for it again.
-      return wasReviewed(collection.record) || collection.record.wasReset
+      return wasReviewed(collection.record) || collection.isLost
         ? []
-        : wrong('and the collection was paid, and never under review, nor reset');
+        : wrong('and the collection was paid, and never under review');
+    case 'not_found':
+      return collection.isForgotten ? [] : wrong('and the collection was taken');
     case 'refundable_mismatch':
       return expectedRefundable === undefined ? wrong('and nothing was expected') : [];
     case 'phone_required': {
@@ -70,7 +72,9 @@ function wrongSums(seen: SeenRefunds | undefined, collection: AuditCase, refunds
   if (seen === undefined) return [];
   const { collected = 0, refunded, refunding, refundable, data } = seen;
   const listed = new Set(data.map(({ id }) => id));
-  const missing = refunds.filter(({ record: { taken, planned } }) => taken && !listed.has(planned.id));
+  const missing = refunds.filter(
+    ({ record: { taken, planned }, isForgotten }) => taken && !isForgotten && !listed.has(planned.id),
+  );
   const paid = refunds.flatMap(({ shown }) =>
     shown?.status === 'SUCCESSFUL' ? [shown.amountPaid ?? shown.amount] : [],
   );

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Postgres } from '../../stack/postgres/postgres.js';
 import type { Stack } from '../../stack/processes/stack.js';
 import type { Counts } from '../counts.js';
 import type { MerchantManners, PeopleContext, Timeline } from '../people/context.js';
@@ -8,6 +9,10 @@ import type { ObservedPayment } from '../people/observed-payment.js';
 export interface ChaosContext extends PeopleContext {
   readonly timeline: RealTimeline;
   readonly stack: Stack;
+  /** The PostgreSQL server of the book. */
+  readonly book: Postgres;
+  /** File of Temporal's database. */
+  readonly temporalFile: string;
   readonly records: readonly ObservedPayment[];
   /** Aborted when the run is over. */
   readonly over: AbortSignal;

@@ -1,17 +1,15 @@
 import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { pino } from 'pino';
-import { openRecords } from '../../src/process/services.js';
-import { readConfig } from '../../src/settings/read-settings.js';
+import { migrate } from '../../src/book/migrate.js';
 import { connectClient } from '../../src/temporal/connection.js';
-import { encryptionOf, NO_KEYS } from '../../src/temporal/encryption.js';
+import { NO_KEYS } from '../../src/temporal/encryption.js';
 import { atCheckout } from '../../stack/demo/payer.js';
+import { startPostgres } from '../../stack/postgres/postgres.js';
 import { steadyPort } from '../../stack/processes/ports.js';
-import { bringUpStack, type PaymentProcess } from '../../stack/processes/stack.js';
+import { bringUpStack } from '../../stack/processes/stack.js';
 import { auditByBooks } from '../audit/audit-all.js';
 import { countByInvariant, type Invariant, type Violation } from '../audit/case.js';
-import { type Recorded, readRecorded } from '../audit/recorded.js';
 import { Counts } from '../counts.js';
 import { Killer } from '../faults/killer.js';
 import { AllPayments } from '../people/all-payments.js';
@@ -25,10 +23,11 @@ import { Refunders } from '../people/refunders.js';
 import { WebUi } from '../people/web-ui.js';
 import { planChaosPayments, planChaosPresses, planChaosRefunds } from '../plan/chaos-payments.js';
 import type { PlannedPayment } from '../plan/planned-payment.js';
-import { type PlannedKill, type PlannedOutage, planKills, planOutages } from '../plan/server-faults.js';
+import { type KillTarget, planKills, planOutages, planRestores } from '../plan/server-faults.js';
 import { MERCHANT_SECRET } from '../world/credentials.js';
 import { LocalServer } from '../world/local-server.js';
 import { type ChaosContext, persistentMerchants, RealTimeline, untilOver, wait } from './context.js';
+import { bookOf, lossIn, untilDone } from './end.js';
 import { chaosSettings } from './settings.js';
 
 export interface ChaosOptions {
@@ -46,7 +45,7 @@ export interface ChaosResult {
   readonly payments: number;
   readonly seed: number;
   /** Processes killed with SIGKILL. */
-  readonly kills: Readonly<Record<PaymentProcess, number>>;
+  readonly kills: Readonly<Record<KillTarget, number>>;
   /**
    * Number of times that each fault struck, including those of the merchant's endpoint. Faults that a killed process
    * hadn't reported yet are missing.
@@ -77,8 +76,6 @@ const PER_KILL_MS = 5_000;
  * that failed twice, at the merchant's and with a worker's death, is tried again after five minutes.
  */
 const DRAIN_MS = 360_000;
-/** The recorder's time limit for the last payments, in ms: it reads open payments every ten seconds. */
-const RECORD_MS = 90_000;
 /** The pauses between two looks at the open payments, and between two reports, in ms. */
 const LOOK_MS = 500;
 const REPORT_MS = 10_000;
@@ -111,7 +108,8 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const address = new LocalServer(merchant.take);
   await address.listen();
 
-  const { stack, env } = await startStack(options, `${address.url}/notifications`);
+  const temporalFile = join(options.folder, 'temporal.db');
+  const { book, stack } = await startStack(options, `${address.url}/notifications`, temporalFile);
   const api = new ApiClient(stack.apiUrl);
   const end = new AbortController();
   setMaxListeners(0, end.signal);
@@ -119,7 +117,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   setMaxListeners(0, over);
   const actions = new Counts();
   const context: ChaosContext = {
-    ...{ seed, stack, api, records, actions, over, report },
+    ...{ seed, stack, book, temporalFile, api, records, actions, over, report },
     timeline: new RealTimeline(over),
     now: Date.now,
     booksOf: () => [],
@@ -133,13 +131,12 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   try {
     await killer.start();
     report(`taking ${payments} payments in ${lengthMs / 1_000} s, with ${kills} kills`);
-    const plan = { kills: planKills(kills, lengthMs, seed), outages: planOutages(lengthMs, seed) };
-    await takePayments(context, killer, webUi, plan, lengthMs);
+    await takePayments(context, killer, webUi, { kills, lengthMs });
     end.abort();
     report("comparing the provider's books with every payment");
     await killer.countFaults();
-    const recordedOf = await readOnceComplete(context, { ...env, RECORDS_URL: stack.recordsUrl });
-    const violations = await auditByBooks(context, merchant.unreadable, recordedOf);
+    const lossOf = (record: ObservedPayment) => lossIn(record, killer.lost);
+    const violations = await auditByBooks(context, merchant.unreadable, await bookOf(context), lossOf);
     faults.addAll(killer.faults);
     const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
     return {
@@ -160,43 +157,49 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     end.abort();
     await client.connection.close();
     await stack.stop();
+    await book.stop();
     api.close();
     await address.leave();
   }
 }
 
-/** The clerks who refund collections; their refunds' workflows are cancelled and reset, too. */
+/** The clerks who refund collections; their refunds' workflows are cancelled, reset and terminated, too. */
 function refundersOf(all: AllPayments, webUi: WebUi, context: ChaosContext): Refunders {
   const { seed } = context;
   const add = (planned: PlannedPayment) => {
     const refund = all.add(planned);
-    // A workflow that was terminated would keep the room of its refund, and those of the collection waiting.
-    const presses = planChaosPresses(seed, planned.id).filter(({ button }) => button !== 'terminate');
-    webUi.plan(refund, context.now() + planned.arrivesAt, presses);
+    webUi.plan(refund, context.now() + planned.arrivesAt, planChaosPresses(seed, planned.id));
     return refund;
   };
   return new Refunders(context, (collection) => planChaosRefunds(collection, seed), add);
 }
 
-/** Starts the processes that are to be killed. @returns them, and their settings */
-async function startStack({ folder, report, stop }: ChaosOptions, merchantUrl: string) {
+/** Starts the processes that are to be killed, and the book's PostgreSQL. */
+async function startStack({ folder, report, stop }: ChaosOptions, merchantUrl: string, databaseFile: string) {
   const ports = { api: await steadyPort(), sandbox: await steadyPort() };
-  const env = chaosSettings(process.env, ports, folder, merchantUrl);
-  const stack = await bringUpStack({
-    ...{ ports, env, report, stop },
-    recordsFolder: join(folder, 'records'),
-    taskQueue: 'payments',
-    logFolder: join(folder, 'logs'),
-    appendLogs: true,
-    temporal: {
-      databaseFile: join(folder, 'temporal.db'),
-      port: await steadyPort(),
-      ui: false,
-      // The server of this run is to be killed, not one that the environment names.
-      env: { ...process.env, TEMPORAL_ADDRESS: '', TEMPORAL_NAMESPACE: '' },
-    },
-  });
-  return { stack, env };
+  const book = await startPostgres();
+  const url = book.url('postgres');
+  try {
+    await migrate(url, pino({ level: 'error' }, process.stderr));
+    const env = { ...chaosSettings(process.env, ports, folder, merchantUrl), DATABASE_URL: url };
+    const stack = await bringUpStack({
+      ...{ ports, env, report, stop },
+      taskQueue: 'payments',
+      logFolder: join(folder, 'logs'),
+      appendLogs: true,
+      temporal: {
+        databaseFile,
+        port: await steadyPort(),
+        ui: false,
+        // The server of this run is to be killed, not one that the environment names.
+        env: { ...process.env, TEMPORAL_ADDRESS: '', TEMPORAL_NAMESPACE: '' },
+      },
+    });
+    return { book, stack };
+  } catch (error) {
+    await book.stop();
+    throw error;
+  }
 }
 
 /**
@@ -207,8 +210,7 @@ async function takePayments(
   context: ChaosContext,
   killer: Killer,
   webUi: WebUi,
-  { kills, outages }: { readonly kills: readonly PlannedKill[]; readonly outages: readonly PlannedOutage[] },
-  lengthMs: number,
+  { kills, lengthMs }: { readonly kills: number; readonly lengthMs: number },
 ): Promise<void> {
   const { timeline, records, seed, report } = context;
   const start = context.now();
@@ -217,52 +219,24 @@ async function takePayments(
     timeline.exactly(start + arrivesAt, () => askForPayment(record, context));
     webUi.plan(record, start + arrivesAt, planChaosPresses(seed, id));
   }
-  const isOpen = () => timeline.pending > 0 || records.some((record) => !hasEnded(record));
+  const mayEnd = (record: ObservedPayment) => !lossIn(record, killer.lost).isForgotten;
+  const isOpen = () => timeline.pending > 0 || records.some((record) => mayEnd(record) && !hasEnded(record));
 
   const reporting = setInterval(() => report(progress(context)), REPORT_MS);
   try {
     const untilEnd = async () => {
-      await Promise.all([killer.run(kills, outages), wait(lengthMs, context)]);
+      const strikes = killer.run(planKills(kills, lengthMs, seed), planOutages(lengthMs, seed), planRestores(lengthMs));
+      await Promise.all([strikes, wait(lengthMs, context)]);
       report('the last process is up again; waiting for the payments to end');
       const deadline = performance.now() + DRAIN_MS;
       while (isOpen() && performance.now() < deadline) await wait(LOOK_MS, context);
       await killer.settled();
+      await untilDone(context);
     };
     await Promise.race([untilEnd(), timeline.failed, failureOf(operate(context))]);
   } finally {
     clearInterval(reporting);
   }
-}
-
-/** Reads the records once they have every ended payment, or once the time for that is over. */
-async function readOnceComplete(
-  { records, report }: ChaosContext,
-  env: NodeJS.ProcessEnv,
-): Promise<(id: string) => Recorded> {
-  const config = readConfig('records', env);
-  const kept = openRecords(config, encryptionOf(config), pino({ level: 'error' }, process.stderr));
-  if (kept === undefined) throw new Error('chaos has records');
-  try {
-    report('waiting for the records to have every end');
-    const deadline = performance.now() + RECORD_MS;
-    for (;;) {
-      const recordedOf = await readRecorded(kept);
-      if (records.every((record) => isRecorded(record, recordedOf)) || performance.now() > deadline) return recordedOf;
-      await pause(LOOK_MS);
-    }
-  } finally {
-    await kept.close();
-  }
-}
-
-function isRecorded(
-  { planned, notifications, terminated, refused }: ObservedPayment,
-  recordedOf: (id: string) => Recorded,
-): boolean {
-  if (refused) return true;
-  const { payments, events } = recordedOf(planned.id);
-  const isOver = terminated ? payments.length > 0 : payments[0]?.final === true;
-  return isOver && notifications.every(({ webhookId }) => events.includes(webhookId));
 }
 
 /** Rejects as the work does, unless the end of the run has cut it short; never resolves. */
@@ -271,9 +245,9 @@ async function failureOf(work: Promise<void>): Promise<never> {
   return await new Promise(() => undefined);
 }
 
-/** The merchant knows the outcome, or was refused, or the workflow was terminated. */
+/** The merchant knows the outcome, or was refused. */
 function hasEnded(record: ObservedPayment): boolean {
-  return record.terminated || record.refused || isEndAcknowledged(record);
+  return record.refused || isEndAcknowledged(record);
 }
 
 function progress({ records, actions }: ChaosContext): string {

@@ -3,10 +3,10 @@ import type { Step } from '../../src/payments/machine/machine.js';
 import { isDisputed } from '../../src/payments/machine/matching.js';
 import { isForced } from '../../src/payments/words/decision.js';
 import type { TransId } from '../../src/payments/words/payment-id.js';
-import { namedIn, type PaymentState, transIdOf } from '../../src/payments/words/payment-state.js';
+import { type PaymentState, transIdOf } from '../../src/payments/words/payment-state.js';
 import type { ProviderStatus } from '../../src/payments/words/transaction.js';
 import { withHeld } from './held-book.js';
-import { deliveryViolations, type Violation } from './invariants.js';
+import type { Violation } from './invariants.js';
 import { SEND_PATIENCE_MS, withNotifications, withReplies, withRequest } from './requests.js';
 import { cannotMoveMoney, checkJudged, checkReview, shownBy, transactionsIn } from './shown.js';
 import { type Book, type Provider, type Situation, transactionOf } from './situation.js';
@@ -15,7 +15,6 @@ import { type Book, type Provider, type Situation, transactionOf } from './situa
 export const EMPTY_BOOK: Book = {
   status: 'CREATED',
   final: false,
-  outbox: [],
   notifications: 0,
   requests: 0,
   open: [],
@@ -45,20 +44,13 @@ export function record(before: Situation, event: PaymentEvent, step: Step, now: 
   const violations: Violation[] = [];
   const shown = shownBy(before, event);
   let book: Book = { ...before.book, shown: shown.all, quietUntil: quietAfter(before.book, event, now) };
-  // So it is when a notification names the payment, and this run has given nobody its link.
-  const isNamedLink = step.payment.sends.isReset === true && namedIn(before.payment).length > 0;
-  const isMaybeReset =
-    isNamedLink ||
-    (event.kind === 'resetChecked' && event.mayBeReset) ||
-    (event.kind === 'sent' && event.outcome.kind === 'unchecked');
-  if (isMaybeReset) book = { ...book, mayBeReset: true };
   book = withLook(book, before, event, now);
   book = withNamed(book, before, event, step, violations);
   book = withRequest(book, before, event);
-  const replied = withReplies(book, before, event, step, violations);
+  const replied = withReplies(book, before, step, violations);
   book = replied.book;
   book = withHeld(book, before, event, step, now, violations);
-  book = withNotifications(book, before, event, step, now, violations);
+  book = withNotifications(book, step, violations);
   book = withSends(book, before, event, step, now, violations);
   book = withLinks(book, before, event, step, violations);
   if (event.kind === 'status') book = { ...book, unconfirmed: book.unconfirmed + 1 };
@@ -70,8 +62,6 @@ export function record(before: Situation, event: PaymentEvent, step: Step, now: 
   book = withPaidReport(book, before, event, now);
   checkReview(before, step, shown.news, replied.sent, violations);
   checkJudged(before, event, step, shown.isKnown, violations);
-  const { todo } = step;
-  if (todo.kind === 'deliver') violations.push(...deliveryViolations(todo, book));
   return { book, decisionsToSend: (replied.sent ? 1 : 0) - (replied.isRecalled ? 1 : 0), violations };
 }
 
@@ -157,7 +147,7 @@ function withPaidReport(book: Book, { provider, payment }: Situation, event: Pay
     isNotification &&
     event.status === 'SUCCESSFUL' &&
     about !== undefined &&
-    transactionOf(provider, about) !== undefined &&
+    transactionOf(provider, about)?.hasTurned === false &&
     !isShownPaid(book, about) &&
     !open.some(({ transId }) => transId === about);
   return { ...book, reportedPaid: isNew ? [...open, { transId: about, at: now }] : open };
@@ -223,10 +213,11 @@ function withSends(
   let { refusedSince, unsentSince, isThrottled } = before;
   if (event.kind === 'sent') {
     const { kind } = event.outcome;
-    const isUnsent = kind === 'unauthorized' || kind === 'notSent' || kind === 'throttled' || kind === 'unchecked';
+    const isUnsent = kind === 'unauthorized' || kind === 'notSent' || kind === 'throttled';
+    const isUnread = kind === 'notSent' && event.outcome.isUnread === true && situation.payment.sends.count === 0;
     isThrottled = kind === 'throttled' || (isUnsent && isThrottled) ? true : undefined;
     refusedSince = isUnsent ? (refusedSince ?? now) : undefined;
-    unsentSince = !isUnsent || kind === 'unauthorized' ? undefined : (unsentSince ?? now);
+    unsentSince = !isUnsent || isUnread || kind === 'unauthorized' ? undefined : (unsentSince ?? now);
   }
   if (
     refusedSince !== undefined &&
@@ -289,7 +280,7 @@ function withLinks(
   return expiresAt === before.expiresAt && unissued === before.unissued ? before : { ...before, expiresAt, unissued };
 }
 
-/** Marks a link as given to the merchant, once its workflow task is recorded. */
+/** Marks a link as given to the merchant, once its turn is committed. */
 export function given(provider: Provider, { payment, book }: Situation): Provider {
   const transId = payment.facts.link?.transId;
   if (payment.order.kind !== 'link' || transId === undefined || transId !== transIdOf(payment)) return provider;

@@ -23,20 +23,18 @@ function numberOf(words: string | undefined): number {
  * those without further effect are left out.
  */
 export function encode(situation: Situation): string {
-  const { payment, todo, delivering, provider, book, left, recorded, mark, told, now } = situation;
+  const { payment, todo, provider, book, left, now } = situation;
   let text = encodePayment(payment, now);
   text += `|${todo.kind}${todo.kind === 'askStatus' ? (todo.isClaim ? '!' : '.') : ''}`;
-  if (delivering !== undefined) text += `~${delivering.number}${isStill(payment, delivering) ? '=' : ''}`;
-  text += `|${provider.silent}${provider.wasReset ? 'R' : ''}${provider.requests}/${provider.decisionsToSend}`;
+  text += `|${provider.silent}${provider.requests}/${provider.decisionsToSend}`;
   for (const one of provider.transactions) {
     text += `;${one.status}${one.before ?? ''}${future(one.listedFrom, now)}`;
-    text += flags(one.isListed, one.isWrong, one.isGiven, one.hasTurned, one.isNotified);
+    text += flags(one.isListed, one.isWrong, one.isGiven, one.hasTurned, one.isNotified, one.isDoubted ?? false);
     if (payment.order.kind === 'link') text += past(one.madeAt, now, 24 * HOUR_MS);
   }
   for (const { transId, at } of provider.asked) if (at > now - MINUTE_MS) text += `?${transId}${at - now}`;
-  text += `|${left.troubles},${left.notifications},${left.requests},${left.decisions},${left.handOvers},${left.resets}|`;
-  for (const one of book.outbox) text += `${one.number}${one.type}${past(one.since ?? now, now, 72 * HOUR_MS)};`;
-  text += `|${book.notifications}`;
+  text += `|${left.troubles},${left.notifications},${left.requests},${left.decisions}|`;
+  text += `|${Math.min(book.notifications, 1)}${book.told ?? ''}`;
   text += shownText(book);
   for (const { kind, isCurrent, isInsisted, view, made } of book.open) {
     text += `&${kind}${flags(isCurrent, isInsisted)}${made?.by ?? ''}`;
@@ -49,20 +47,9 @@ export function encode(situation: Situation): string {
     const { what, by, review } = book.proposed;
     text += `p${what},${by},${payment.reviews - review}`;
   }
-  text += `|${book.insisted ?? ''}${flags(book.isRechecked, book.isOwnHeard, book.isFailed, book.isNamed, book.isSearched, book.isThrottled ?? false, book.mayBeReset ?? false, book.lookedAt === now, book.isUnnamed ?? false, book.isDisputed ?? false)}${book.disputed.join()}${book.named.join()}${paidText(now, book.reportedPaid)}${future(book.quietUntil, now)},${Math.min(book.unconfirmed, 4)}`;
+  text += `|${book.insisted ?? ''}${flags(book.isRechecked, book.isOwnHeard, book.isFailed, book.isNamed, book.isSearched, book.isThrottled ?? false, book.lookedAt === now, book.isUnnamed ?? false, book.isDisputed ?? false)}${book.disputed.join()}${book.named.join()}${paidText(now, book.reportedPaid)}${future(book.quietUntil, now)},${Math.min(book.unconfirmed, 4)}`;
   text += `${book.unissued.join()}${past(book.refusedSince ?? now, now, HOUR_MS)}${past(book.unsentSince ?? now, now, 5 * MINUTE_MS)}`;
   if (book.toAsk !== undefined) text += `a${book.toAsk.transId}${past(book.toAsk.since, now, HOUR_MS)}`;
-  if (recorded !== undefined && left.troubles > 0 && !recorded.isFresh) {
-    text += `|${recorded.event.kind}${encodePayment(recorded.payment, now)}`;
-  }
-  if (recorded !== undefined && left.troubles > 0 && 'request' in recorded.event) text += '|u';
-  if (told.last !== undefined) text += `|t${told.last}${told.all.length}`;
-  if (left.resets > 0 && mark === undefined)
-    for (const one of situation.signals) if (one.kind === 'hint') text += `,${one.transId}${one.status}`;
-  if (mark !== undefined && !provider.wasReset) {
-    text += `|${mark.event?.kind ?? ''}${mark.todo.kind}${encodePayment(mark.payment, now)}${shownText(mark.book)}`;
-    for (const one of mark.signals) if (one.kind === 'hint') text += `,${one.transId}${one.status}`;
-  }
   return text;
 }
 
@@ -71,10 +58,6 @@ function shownText({ shown }: Situation['book']): string {
   for (const one of shown)
     text += `;${one.transId}${one.status}${one.isPaid ? 'p' : ''}${one.isWrong ? 'w' : ''}${one.isAside ? 'a' : ''}${one.isOpen ? 'o' : ''}${one.isLeftOut ? 'l' : ''}${one.isHeard ? 'h' : ''}${one.decided ?? ''}`;
   return text;
-}
-
-function isStill({ notifications }: PaymentState, { number, at }: NonNullable<Situation['delivering']>): boolean {
-  return notifications.some((one) => one.number === number && one.delivery.at === at);
 }
 
 function flags(...all: readonly boolean[]): string {
@@ -114,7 +97,7 @@ export function encodePayment(payment: PaymentState, now: number): string {
     text += `R${release.approvals.map(({ by }) => by).join()}${flags(release.at === undefined)}`;
   text += `|${facts.link?.transId ?? ''}`;
   if (facts.expiresAt !== undefined) text += `e${now - facts.expiresAt > 24 * HOUR_MS ? 'o' : facts.expiresAt - now}`;
-  text += `|${sends.count}${flags(sends.policySpent, sends.mayBeDouble, sends.isReset ?? false)}`;
+  text += `|${sends.count}${flags(sends.policySpent, sends.mayBeDouble, sends.isThrottled ?? false)}`;
   text += past(sends.lastAt ?? payment.createdAt, now, terms.resolveAfterMs);
   text += `|${Math.min(payment.reviews, 2)},${numberOf(payment.acceptedDifference)},${(payment.differences ?? []).map(({ words }) => numberOf(words)).join('.')},${shownOwn(payment)}${future(payment.quietUntil ?? 0, now)}|${future(claims.notBefore, now)}`;
   for (const one of claims.open) text += `;${one.transId}${future(one.nextAt, now)},${one.unanswered},${one.unknown}`;
@@ -123,13 +106,6 @@ export function encodePayment(payment: PaymentState, now: number): string {
   text += '|';
   for (const { transId, at } of payment.recentQuestions) if (at >= now - MINUTE_MS) text += `${transId}${at - now};`;
   text += '|';
-  for (const { number, type, delivery } of payment.notifications) {
-    text += `${number}${type}${delivery.kind}`;
-    if (delivery.kind === 'due') {
-      text += `${future(delivery.at, now)},${delivery.tries}${past(delivery.since ?? now, now, 72 * HOUR_MS)};`;
-    }
-  }
-  if (payment.delivering !== undefined) text += `~${payment.delivering.number}`;
   for (const one of payment.pendingRequests) text += `&${one.for}`;
   return text;
 }
@@ -142,7 +118,7 @@ function encodePhase(payment: PaymentState, phase: Phase, now: number): string {
     case 'sending':
       return `s${phase.cause}${ambiguity(payment, phase.ambiguity, now)}${unsent(payment, phase.unsent, now)}`;
     case 'waiting':
-      return `w${phase.cause}${ambiguity(payment, phase.ambiguity, now)}${unsent(payment, phase.unsent, now)}${future(phase.until, now)}${flags(phase.isGivenUp ?? false)}`;
+      return `w${phase.cause}${ambiguity(payment, phase.ambiguity, now)}${unsent(payment, phase.unsent, now)}${future(phase.until, now)}`;
     case 'searching':
     case 'following':
     case 'closing':
@@ -200,10 +176,10 @@ function encodeInquiry(payment: PaymentState, inquiry: Inquiry, now: number): st
 
 function ambiguity({ terms }: PaymentState, one: Ambiguity | undefined, now: number): string {
   if (one === undefined) return '';
-  return `?${numberOf(one.reason)}${one.isReset ? 'R' : ''}${one.otherwise?.failureCode ?? ''}${unsent({ terms }, one.unsent, now)}${past(one.since, now, terms.ambiguousGraceMs)}`;
+  return `?${numberOf(one.reason)}${one.otherwise?.failureCode ?? ''}${unsent({ terms }, one.unsent, now)}${past(one.since, now, terms.ambiguousGraceMs)}`;
 }
 
 function unsent({ terms }: Pick<PaymentState, 'terms'>, one: Unsent | undefined, now: number): string {
   if (one === undefined) return '';
-  return `u${one.tries}${one.hold}${one.wasThrottled ? 't' : ''}${one.wasTried ? 's' : ''}${past(one.begunAt, now, terms.sendByMs)}${past(one.since, now, 5 * MINUTE_MS)}`;
+  return `u${one.tries}${one.hold}${one.wasThrottled ? 't' : ''}${past(one.begunAt, now, terms.sendByMs)}${past(one.since, now, 5 * MINUTE_MS)}`;
 }

@@ -1,4 +1,3 @@
-import type { Todo } from '../../src/payments/machine/plan.js';
 import type { PaymentOrder } from '../../src/payments/words/order.js';
 import type { PaymentEventType, PaymentStatus } from '../../src/payments/words/payment.js';
 import type { TransId } from '../../src/payments/words/payment-id.js';
@@ -15,7 +14,7 @@ export const INVARIANTS = {
     'no money is sent while a transaction of the payment exists that can move or has moved it, unless an operator has insisted',
   readFirst:
     'a request is made again only right after the list was read, and not when a notification has named a transaction since, nor after one that names the payment alone while the provider shows none and nobody has decided; never while one is shown that names the payment and another',
-  inFlight: 'nothing ends, decides or sends the payment while its request is in flight',
+  inFlight: 'an ended payment is never sent',
   failedTruth: 'FAILED and EXPIRED are said only when no transaction of the payment can move money, or has moved it',
   failedShown:
     'FAILED and EXPIRED are not said, even by force, once the provider has shown a transaction as SUCCESSFUL, unless it has shown since that it has moved no money',
@@ -26,8 +25,7 @@ export const INVARIANTS = {
   succeededTruth: "SUCCESSFUL is said only when the payment's own transaction is SUCCESSFUL",
   secondSeen:
     'what the provider has shown that contradicts the outcome is never forgotten without a decision made with it in view',
-  toldFinal:
-    'after a final word, the merchant is next told payment.review or the same again, whatever is lost, unless somebody has reset the workflow: then FAILED and EXPIRED count as the same, an old answer may be told as a failed attempt, a person may decide anew, and the provider may have turned what was final, or made another',
+  toldFinal: 'after a final word, the merchant is next told payment.review, whatever is lost',
   reviewSends: 'nothing is sent in a review without a decision',
   notified: 'the merchant is notified of each change of status, in order, and of nothing else',
   statusLimit: 'no transaction is asked about more than six times within a minute',
@@ -50,10 +48,10 @@ export const INVARIANTS = {
   asked: 'no answer comes that was not asked for',
   quiet: 'no question is asked while the provider has asked not to be called',
   patience:
-    'what could not be sent is tried again for five minutes, or until it must be sent by, as a payout that was held is',
+    'what could not be sent is tried again for five minutes, or until it must be sent by, as a payout that was held is, and what waits for its list',
   linkEnd: 'the end of a link that the merchant was shown is never put off',
   judgedOnce: 'what a decision has judged does not come back',
-  recheck: "a recheck reads the provider's records",
+  recheck: "a recheck reads the provider's records, and isn't answered as if all were well when they contradict FAILED",
   confirmed: `a notification that contradicts the outcome, or calls a transaction paid, is not dropped on the provider's first "unknown", or on its first other word`,
 } as const;
 export type Invariant = keyof typeof INVARIANTS;
@@ -67,6 +65,11 @@ export interface Violation {
 export interface View {
   readonly status: PaymentStatus;
   readonly final: boolean;
+}
+
+/** Reports whether the merchant was told an outcome. */
+export function isFinalWord(told: PaymentEventType | undefined): boolean {
+  return told === 'payment.succeeded' || told === 'payment.failed' || told === 'payment.expired';
 }
 
 export function viewOf(payment: PaymentState): View {
@@ -119,7 +122,7 @@ function outcomeViolations({ provider, book }: Situation, payment: PaymentState)
   const violations: Violation[] = [];
   if (book.status === 'SUCCESSFUL') {
     const own = transId && transactionOf(provider, transId);
-    if (own?.status !== 'SUCCESSFUL') {
+    if (own?.status !== 'SUCCESSFUL' && own?.hasTurned !== true) {
       violations.push({
         invariant: 'succeededTruth',
         what: `SUCCESSFUL by ${transId}, which is ${own?.status ?? 'not its own'}`,
@@ -200,12 +203,6 @@ function endViolations({ provider, book, payment, now }: Situation): Violation[]
   const violations: Violation[] = [];
   if (book.open.length > 0)
     violations.push({ invariant: 'replies', what: 'the workflow ends, and a request waits for its reply' });
-  if (book.outbox.length > 0) {
-    violations.push({
-      invariant: 'notified',
-      what: `the workflow ends, and ${book.outbox[0]?.type} was not delivered`,
-    });
-  }
   const report = book.reportedPaid.find(({ at }) => now < at + REPORTED_FOR_MS);
   if (report !== undefined) {
     violations.push({
@@ -365,36 +362,20 @@ export const REPORTED_FOR_MS = 30 * 60_000;
 const CALLS_PER_WINDOW = 6;
 const WINDOW_MS = 60_000;
 
-/** Lists the rules that the start of a delivery breaks. */
-export function deliveryViolations(
-  todo: Extract<Todo, { kind: 'deliver' }>,
-  { outbox }: Situation['book'],
-): Violation[] {
-  const [next] = outbox;
-  return next?.number === todo.number
-    ? []
-    : [
-        {
-          invariant: 'notified',
-          what: `notification ${todo.number} is delivered, and ${next?.number ?? 'none'} is next`,
-        },
-      ];
-}
-
 /**
  * Assumptions of the exploration about the world. If one of them is false, the rules that lean on it may be broken,
  * however well the machine keeps them.
  */
 export const ASSUMPTIONS = {
   A1: 'The list shows a transaction before a person may decide without insisting, and under the policy `resend` before the grace period is over (RESOLVE_AFTER, or AMBIGUOUS_GRACE, is longer than the lag of the list).',
-  A2: 'A transaction that the list has not shown yet is not left out of it any more once its lag is over; one that it has shown, or that the provider has answered a request with, may be missing from a later answer (after a reset, or with a new worker, one that it has shown since).',
+  A2: 'A transaction that the list has not shown yet is not left out of it any more once its lag is over; one that it has shown, or that the provider has answered a request with, may be missing from a later answer.',
   A3: 'A request makes two transactions only when its answer was lost (a gateway tried it twice), and the list shows one as A1 has it, and both by RESOLVE_AFTER, or within a minute for payments without `listedAfterMs`. Where the first was SUCCESSFUL, the second is found after the end. One that it makes by itself later, of which no notification arrives, nobody knows of.',
   A4: 'Of a request that the provider answers with a 429 in its own form, the list shows the transaction within a minute, if there is one; or half as long after that as it may lag, where the provider rejects the request that repeats it.',
   A5: 'A link whose address nobody was given is not paid.',
-  A6: 'The status and the list say what is or was true of a transaction: late, incomplete or not at all, but nothing made up; and a transaction is not called unknown a day after it was made. The one exception is a final status that turns into SUCCESSFUL later.',
+  A6: 'The status and the list say what is or was true of a transaction: late, incomplete or not at all, but nothing made up; and a transaction is not called unknown a day after it was made. The exceptions are a final status that turns into SUCCESSFUL or PENDING later, and a SUCCESSFUL one that is taken back.',
   A7: 'Within one minute no more than three status questions about a transaction are lost with their workers.',
   A8: "An operator who insists on matching a transaction of which the provider does not say whose it is knows that it is this payment's.",
-  A9: "A workflow is reset by hand a minute after the last thing that it did, or later, and the list lags by less than that; or while a request is in flight, which the list then shows before a person may decide without insisting. The new run knows nothing of the old one's questions, nor of what an operator insisted on; what was signalled after the moment that it is reset to is signalled again, as Temporal does unless it is told otherwise.",
+  A9: 'Of a request that was doubted while it was in flight, the list shows the transaction as late as A1 has it, and the time limit of the request later.',
 } as const;
 
 /** Writes the assumptions as a list, a line each, for docs/safety.md. */

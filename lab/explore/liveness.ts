@@ -37,15 +37,13 @@ export class Liveness {
   /** A payment must not wait for valid credentials for ever, either. */
   #credentials(situation: Situation): Violation[] {
     const { kind } = situation.payment.phase;
-    return (kind === 'held' || kind === 'sending' || kind === 'waiting') && !situation.provider.wasReset
-      ? this.#silence(situation, 'unauthorized')
-      : [];
+    return kind === 'held' || kind === 'sending' || kind === 'waiting' ? this.#silence(situation, 'unauthorized') : [];
   }
 
   /** Uses the machine alone: when nobody answers, what happens depends on the payment only. */
   #silence(from: Situation, post: 'ambiguous' | 'unauthorized'): Violation[] {
     const { terms } = this.#setting;
-    let { payment, todo, delivering, now } = from;
+    let { payment, todo, now } = from;
     let open = from.book.open.length;
     const passed = new Set<string>();
     for (let steps = 0; steps < MAX_STEPS; steps += 1) {
@@ -58,29 +56,21 @@ export class Liveness {
           ...from,
           payment,
           todo,
-          delivering,
           now,
           provider: { ...from.provider, silent: 'all' },
         });
       }
-      if (todo.kind === 'wait' && todo.until === undefined && delivering === undefined) {
+      if (todo.kind === 'wait' && todo.until === undefined) {
         return [stuck(`it waits for ever as ${payment.phase.kind}`)];
       }
-      const state = `${post}${open}${delivering === undefined ? '' : '~'}${encodePayment(payment, now)}`;
+      const state = `${post}${open}${encodePayment(payment, now)}`;
       if (passed.has(state)) return [stuck(`it goes round in circles as ${payment.phase.kind}`)];
       passed.add(state);
       if (!this.#good.add(state)) return [];
       if (todo.kind === 'askStatus' || todo.kind === 'lookUp' || todo.kind === 'expire') now += terms.providerTimeoutMs;
-      else if (todo.kind === 'wait' && delivering === undefined) now = Math.max(now, todo.until ?? now);
-      const event = silentEvent(todo, delivering, post);
-      if (event.kind === 'delivered') delivering = undefined;
-      let step = this.#machine.step(payment, event, now);
+      else if (todo.kind === 'wait') now = Math.max(now, todo.until ?? now);
+      const step = this.#machine.step(payment, silentEvent(todo, post), now);
       open -= step.replies.length;
-      if (step.todo.kind === 'deliver') {
-        delivering = { number: step.todo.number, at: step.todo.at };
-        step = this.#machine.step(step.payment, { kind: 'time' }, now);
-        open -= step.replies.length;
-      }
       ({ payment, todo } = step);
     }
     return [stuck(`after ${MAX_STEPS} silent steps it is still ${payment.phase.kind}`)];
@@ -129,9 +119,11 @@ export class Liveness {
     );
     const settled: Situation = { ...situation, provider: { ...provider, transactions } };
     const isPaid = transactions.some(({ status }) => status === 'SUCCESSFUL');
+    // Beside what was paid once, and is taken back, nothing else is taken for the payment.
+    const hasTurned = transactions.some((one) => one.hasTurned);
     const agreeing = isPaid
       ? matches.filter((_, index) => transactions[index]?.status === 'SUCCESSFUL')
-      : [fail, ...matches];
+      : [fail, ...matches.filter((_, index) => !hasTurned || transactions[index]?.hasTurned)];
     const refused = agreeing.find((decision) => !this.#isDecided(settled, decision));
     if (refused === undefined) return undefined;
     return stuck(
@@ -177,8 +169,6 @@ export class Liveness {
           : { kind: 'list', answer: { kind: 'listed', without: [], isBare: false } };
       case 'expire':
         return { kind: 'expire', truth: 'EXPIRED', answer: { kind: 'expired' } };
-      case 'checkReset':
-        return { kind: 'resetCheck', answer: { kind: provider.wasReset ? 'reset' : 'notReset' } };
       default:
         return silentMove(situation, 'ambiguous');
     }
@@ -186,9 +176,8 @@ export class Liveness {
 }
 
 /** Returns the next move when nobody says anything. */
-function silentMove({ todo, delivering }: Situation, post: 'ambiguous' | 'unauthorized'): Move | undefined {
+function silentMove({ todo }: Situation, post: 'ambiguous' | 'unauthorized'): Move | undefined {
   const unavailable = { kind: 'unavailable' } as const;
-  if (delivering !== undefined && todo.kind === 'wait') return { kind: 'delivered', outcome: 'delivered' };
   switch (todo.kind) {
     case 'send':
       return { kind: 'post', outcome: post, taken: 0, isLate: false, isWrong: false };
@@ -198,8 +187,6 @@ function silentMove({ todo, delivering }: Situation, post: 'ambiguous' | 'unauth
       return { kind: 'list', answer: unavailable };
     case 'expire':
       return { kind: 'expire', answer: unavailable };
-    case 'checkReset':
-      return { kind: 'resetCheck', answer: { kind: 'reset' } };
     case 'wait':
       return todo.until === undefined ? undefined : { kind: 'time', to: todo.until };
     default:
@@ -208,11 +195,7 @@ function silentMove({ todo, delivering }: Situation, post: 'ambiguous' | 'unauth
 }
 
 /** Returns the next event when nobody says anything. */
-function silentEvent(
-  todo: Todo,
-  delivering: Situation['delivering'],
-  post: 'ambiguous' | 'unauthorized',
-): PaymentEvent {
+function silentEvent(todo: Todo, post: 'ambiguous' | 'unauthorized'): PaymentEvent {
   const answer = { kind: 'unavailable', reason: 'no answer' } as const;
   switch (todo.kind) {
     case 'send':
@@ -225,12 +208,8 @@ function silentEvent(
       return { kind: 'listed', answer };
     case 'expire':
       return { kind: 'expired', transId: todo.transId, answer };
-    case 'checkReset':
-      return { kind: 'resetChecked', mayBeReset: true };
     default:
-      return delivering === undefined
-        ? { kind: 'time' }
-        : { kind: 'delivered', ...delivering, outcome: { kind: 'delivered' } };
+      return { kind: 'time' };
   }
 }
 

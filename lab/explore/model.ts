@@ -2,9 +2,7 @@ import type { PaymentEvent, RequestEvent } from '../../src/payments/machine/even
 import type { Step } from '../../src/payments/machine/machine.js';
 import type { Todo } from '../../src/payments/machine/plan.js';
 import { digestOf } from '../../src/payments/words/order-digest.js';
-import type { PaymentEventType } from '../../src/payments/words/payment.js';
 import type { TransId } from '../../src/payments/words/payment-id.js';
-import { MINUTE_MS } from '../../src/payments/words/time.js';
 import { EMPTY_BOOK, given, record } from './book.js';
 import { heldViolations } from './held-book.js';
 import { questionViolations, sendViolations, type Violation, violationsOf } from './invariants.js';
@@ -21,9 +19,9 @@ import {
   withEarlier,
   withStatus,
 } from './provider.js';
-import { growthViolations, refundViolations } from './refund-count.js';
+import { refundViolations } from './refund-count.js';
 import { KEYS_OF, orderIn, type Setting, START } from './setting.js';
-import type { Book, Machine, Mark, OwnTransaction, Provider, Situation, Told } from './situation.js';
+import { type Machine, type Provider, type Situation, withTransaction } from './situation.js';
 
 /** The action of a run that has yet to begin. */
 const NOTHING: Todo = { kind: 'wait', summary: '' };
@@ -58,15 +56,13 @@ export class Model {
       const untouched: Provider = {
         transactions: [],
         silent: 'no',
-        wasReset: false,
         asked: [],
         requests: 0,
         decisionsToSend: terms.ambiguousPolicy === 'resend' ? 2 : 1,
       };
       const provider = wasSentBefore ? withEarlier(untouched, START) : untouched;
-      const nothing = { signals: [], told: { all: [], isDecided: false } };
       return this.#feed(
-        { now: START, payment, todo: NOTHING, provider, book: EMPTY_BOOK, left: allowance, ...nothing },
+        { now: START, payment, todo: NOTHING, provider, book: EMPTY_BOOK, left: allowance },
         { kind: 'begin' },
       );
     });
@@ -103,17 +99,6 @@ export class Model {
       case 'list':
       case 'expire':
         return this.#ask(before, move);
-      case 'resetCheck': {
-        const { kind } = move.answer;
-        if (before.todo.kind !== 'checkReset') return before;
-        if (kind === 'lost') return this.#workerLost(before);
-        return this.#feed(before, { kind: 'resetChecked', mayBeReset: kind === 'reset' });
-      }
-      case 'delivered': {
-        if (before.delivering === undefined) return before;
-        const { delivering, ...rest } = before;
-        return this.#feed(rest, { kind: 'delivered', ...delivering, outcome: outcomeOf(move.outcome) });
-      }
       case 'time': {
         const later = { ...before, now: move.to };
         const isDue = before.todo.kind === 'wait' && before.todo.until !== undefined && before.todo.until <= move.to;
@@ -123,11 +108,8 @@ export class Model {
         return this.#notification(before, move);
       case 'request': {
         const request = before.book.requests + 1;
-        const event: RequestEvent =
-          move.request === 'resendNotification'
-            ? { kind: move.request, request, number: move.number ?? 1 }
-            : { kind: move.request, request, ...mayHaveBeenSent(before, move) };
-        return this.#request(before, event, 'requests');
+        const left = move.request === 'expire' ? this.#mayHaveBeenSent(before, move) : {};
+        return this.#request(before, { kind: move.request, request, ...left }, 'requests');
       }
       case 'approve': {
         const digest = digestIn(this.#setting, move.isOther);
@@ -139,7 +121,7 @@ export class Model {
       }
       case 'rejectPayout': {
         const request = before.book.requests + 1;
-        const rejected = { request, by: move.by, why: 'looked', ...mayHaveBeenSent(before, move) };
+        const rejected = { request, by: move.by, why: 'looked', ...this.#mayHaveBeenSent(before, move) };
         return this.#request(before, { kind: 'rejectPayout', ...rejected }, 'decisions');
       }
       case 'decide':
@@ -149,18 +131,9 @@ export class Model {
         const request = before.book.requests + 1;
         return this.#request(before, { kind: 'reject', request, rejection }, 'decisions');
       }
-      case 'handOver': {
-        const over = this.#feed(before, { kind: 'handOver' });
-        if (over.book.open.length > 0) this.#violate('replies', 'the run ends, and a request waits for its reply');
-        return deducted(before, this.#feed(over, { kind: 'begin' }), 'handOvers', false);
-      }
-      case 'workerLost':
-        return move.forgets ? this.#updateLost(before) : this.#workerLost(before);
-      case 'reset':
-        return this.#reset(before, move.to);
-      case 'mark': {
-        const { payment, todo, delivering, book } = before;
-        return { ...before, mark: { payment, todo, delivering, book, signals: [] } };
+      case 'lateReport': {
+        const provider = withTransaction(before.provider, move.transId, { isDoubted: undefined });
+        return this.#feed({ ...before, provider }, { kind: 'hint', transId: move.transId });
       }
       case 'answersAgain':
         return { ...before, provider: { ...before.provider, silent: 'no' } };
@@ -176,45 +149,24 @@ export class Model {
       transId === undefined
         ? ({ kind: 'hintWithoutTransaction', status } as const)
         : ({ kind: 'hint', transId, status } as const);
-    const signals = [...before.signals, event];
-    const after = this.#feed({ ...before, provider, signals }, event);
+    const after = this.#feed({ ...before, provider }, event);
     return deducted(before, after, 'notifications', after.provider === before.provider);
   }
 
-  #post(before: Situation, move: PostMove): Situation {
-    const { during } = move;
-    const situation = during === undefined ? before : this.#duringPost(before, during);
+  #post(situation: Situation, move: PostMove): Situation {
     const isLate = this.#isLate(situation);
-    return this.#answerPost(situation, isLate ? withheld(move) : move, isLate);
+    const made = isLate ? withheld(move) : move;
+    const leaves = !isLate && mayHaveLeft(made);
+    const isDuplicate = made.outcome === 'rejected' && isRepeated(situation, this.#setting);
+    if (!isDuplicate && (leaves || made.outcome === 'rejected' || made.outcome === 'throttled')) {
+      this.#violations.push(...sendViolations(situation, leaves));
+    }
+    return this.#take(answerPost(situation, made, this.#setting));
   }
 
   /** Reports whether the activity is told not to send the request, which is one for money. */
   #isLate({ payment, now }: Situation): boolean {
     return this.#setting.kind !== 'link' && this.#machine.sentIf(payment, now) === 'late';
-  }
-
-  #answerPost(situation: Situation, move: PostMove, isLate: boolean): Situation {
-    const { outcome } = move;
-    const leaves = !isLate && mayHaveLeft(situation, move);
-    const isDuplicate = outcome === 'rejected' && isRepeated(situation, this.#setting);
-    if (!isDuplicate && (leaves || outcome === 'rejected' || outcome === 'throttled')) {
-      this.#violations.push(...sendViolations(situation, leaves));
-    }
-    const answered = answerPost(situation, move, this.#setting);
-    if (outcome !== 'reset') return this.#take(answered);
-    return this.#reset(answered.situation, situation.mark === undefined ? 'start' : 'next', 0);
-  }
-
-  /** A message while the request is in flight: it never keeps the payment from sending. */
-  #duringPost(before: Situation, message: NonNullable<PostMove['during']>): Situation {
-    const request = before.book.requests + 1;
-    const event: RequestEvent =
-      message.kind === 'decide' ? decideEvent(message, request) : { kind: message.request, request };
-    const after = this.#request(before, event, message.kind === 'decide' ? 'decisions' : 'requests');
-    if (after.todo.kind !== 'send' || after.payment.phase.kind !== 'sending') {
-      this.#violate('inFlight', `while the request is in flight, the payment became ${after.payment.phase.kind}`);
-    }
-    return { ...after, todo: before.todo };
   }
 
   #ask(before: Situation, move: Extract<Move, { kind: 'status' | 'list' | 'expire' }>): Situation {
@@ -233,7 +185,7 @@ export class Model {
   }
 
   #take({ situation, event }: Answered): Situation {
-    return event === undefined ? this.#workerLost(situation) : this.#feed(situation, event);
+    return event === undefined ? this.#feed(situation, { kind: 'begin' }) : this.#feed(situation, event);
   }
 
   #request(before: Situation, event: RequestEvent, of: 'requests' | 'decisions'): Situation {
@@ -245,75 +197,9 @@ export class Model {
     return deducted(before, after, of, objection !== undefined);
   }
 
-  /** A new worker continues from what Temporal has on record. */
-  #workerLost(before: Situation): Situation {
-    const { recorded } = before;
-    if (recorded === undefined) return before;
-    const { payment, delivering, event, todo, book, decisionsToSend } = recorded;
-    // What only the lost worker was shown, the payment was not.
-    const transactions = transactionsListedIn(book, before.provider);
-    const provider = { ...before.provider, transactions, decisionsToSend };
-    return this.#feed({ ...before, payment, delivering, todo, book, provider }, event);
-  }
-
-  /** A new worker, and a Temporal that has lost the update of the workflow task. The caller receives a failure. */
-  #updateLost(before: Situation): Situation {
-    const { recorded } = before;
-    if (recorded === undefined) return before;
-    const { payment, delivering, todo, book, decisionsToSend } = recorded;
-    const transactions = transactionsListedIn(book, before.provider);
-    const provider = { ...before.provider, transactions, decisionsToSend };
-    const requests = before.book.requests;
-    const undone = { ...before, payment, delivering, todo, provider, book: { ...book, requests } };
-    // What was to be done then may be another thing by now.
-    const isWaiting = todo.kind === 'wait' && (todo.until === undefined || todo.until > before.now);
-    const settled = { ...undone, recorded: undefined };
-    return isWaiting || todo.kind === 'end' ? settled : this.#feed(settled, { kind: 'time' });
-  }
-
-  #reset(before: Situation, to: 'start' | 'mark' | 'next', afterMs: number = MINUTE_MS): Situation {
-    const now = before.now + afterMs;
-    const { requests, insisted } = before.book;
-    const { payment, todo, delivering, book, event, signals } = this.#resetTo(before, to, now);
-    // What an earlier run was shown or notified of since then is forgotten with it.
-    const transactions = transactionsListedIn(book, before.provider).map((one) => ({
-      ...one,
-      isNotified: false,
-    }));
-    const anew: Situation = {
-      now,
-      payment,
-      todo,
-      delivering,
-      provider: { ...before.provider, wasReset: true, transactions },
-      book: { ...book, requests, insisted, toAsk: book.toAsk && { ...book.toAsk, since: now } },
-      left: { ...before.left, resets: before.left.resets - 1 },
-      signals: before.signals,
-      told: before.told,
-    };
-    const events = event === undefined ? signals : [event, ...signals];
-    return events.reduce((situation, one) => this.#feed(situation, one), anew);
-  }
-
-  #resetTo({ mark, signals: since }: Situation, to: 'start' | 'mark' | 'next', now: number): Mark {
-    if (to === 'start' || mark === undefined) {
-      const payment = this.#machine.openPayment(orderIn(this.#setting), this.#setting.terms, now);
-      return {
-        payment,
-        todo: NOTHING,
-        delivering: undefined,
-        book: EMPTY_BOOK,
-        event: { kind: 'begin' },
-        signals: since,
-      };
-    }
-    if (to === 'next') return mark;
-    const isDue = mark.todo.kind === 'wait' && mark.todo.until !== undefined && mark.todo.until <= now;
-    const signals =
-      mark.event?.kind === 'hint' || mark.event?.kind === 'hintWithoutTransaction'
-        ? [mark.event, ...mark.signals]
-        : mark.signals;
-    return { ...mark, event: isDue ? { kind: 'time' } : undefined, signals };
+  /** Tells whether something of the payment may have left, by its fences; a book that has gone back can't tell. */
+  #mayHaveBeenSent({ provider }: Situation, { isUnsure }: { readonly isUnsure?: true }) {
+    return { mayHaveBeenSent: isUnsure === true || provider.requests > 0 || this.#setting.wasSentBefore === true };
   }
 
   #violate(invariant: Violation['invariant'], what: string): void {
@@ -331,116 +217,23 @@ export class Model {
       return before;
     }
     this.#listener?.(event, now, step);
-    this.#violations.push(...growthViolations(before.payment, step.payment, now, this.#machine));
     const { book, decisionsToSend, violations } = record(before, event, step, now);
     this.#violations.push(...violations);
     const { payment, todo } = step;
-    const isRecorded =
-      todo.kind === 'wait' || todo.kind === 'end' || (todo.kind === 'send' && payment.order.kind !== 'link');
-    const situation: Situation = {
-      now,
-      payment,
-      todo,
-      delivering: before.delivering,
-      provider:
-        decisionsToSend === 0
-          ? before.provider
-          : // It takes the place of the policy's own.
-            { ...before.provider, decisionsToSend: before.provider.requests + decisionsToSend },
-      book,
-      left: before.left,
-      recorded: isRecorded ? undefined : this.#recordedAfter(before, event),
-      mark: before.mark && marked(before.mark, event),
-      signals: before.signals,
-      told: event.kind === 'delivered' ? this.#tell(before, event.number) : before.told,
-    };
-    if (todo.kind === 'deliver') {
-      const told = this.#setting.tellsEarly ? this.#tell(situation, todo.number) : situation.told;
-      const delivering = { number: todo.number, at: todo.at };
-      const after = this.#feed({ ...situation, told, delivering }, { kind: 'time' });
-      return this.#setting.tellsEarly ? { ...after, recorded: this.#recordedAfter(before, event) } : after;
-    }
-    return isRecorded ? { ...situation, provider: given(situation.provider, situation) } : situation;
+    const provider =
+      decisionsToSend === 0
+        ? before.provider
+        : // It takes the place of the policy's own.
+          { ...before.provider, decisionsToSend: before.provider.requests + decisionsToSend };
+    const situation: Situation = { now, payment, todo, provider, book, left: before.left };
+    return { ...situation, provider: given(provider, situation) };
   }
-
-  /** A try to notify the merchant: the merchant may have received it, whatever its result. */
-  #tell({ payment, told, provider }: Situation, number: number): Told {
-    const type = payment.notifications.find((one) => one.number === number)?.type;
-    const name = `${number}${type}`;
-    if (type === undefined || told.all.includes(name)) return told;
-    const isFinal =
-      told.last === 'payment.succeeded' || told.last === 'payment.failed' || told.last === 'payment.expired';
-    const isSame = type === told.last || (provider.wasReset && isUnpaid(type) && isUnpaid(told.last));
-    const isTurned = provider.transactions.some(({ hasTurned, isLater }) => hasTurned || isLater);
-    const isDecided = told.isDecided || payment.resolved !== undefined;
-    const isFailedAttempt = type === 'payment.attempt_failed';
-    const isDecidedAnew = provider.wasReset && (isTurned || isDecided || isFailedAttempt);
-    if (isFinal && !isSame && type !== 'payment.review' && !isDecidedAnew)
-      this.#violate('toldFinal', `the merchant was told ${told.last}, and is told ${type} now`);
-    return { all: [...told.all, name], last: type, isDecided };
-  }
-
-  #recordedAfter(before: Situation, event: PaymentEvent): Situation['recorded'] {
-    const isLocal =
-      event.kind === 'status' ||
-      event.kind === 'listed' ||
-      event.kind === 'expired' ||
-      event.kind === 'resetChecked' ||
-      (event.kind === 'sent' && this.#setting.kind === 'link');
-    if (isLocal) return before.recorded && { ...before.recorded, isFresh: false };
-    return {
-      payment: before.payment,
-      delivering: before.delivering,
-      event,
-      book: before.book,
-      isFresh: true,
-      todo: before.todo,
-      decisionsToSend: before.provider.decisionsToSend,
-    };
-  }
-}
-
-/** Lists the provider's transactions; the list counts as having shown only those that the book has. */
-function transactionsListedIn({ shown }: Book, { transactions }: Provider): OwnTransaction[] {
-  return transactions.map((one) => ({
-    ...one,
-    isListed: one.isListed && shown.some(({ transId }) => transId === one.transId),
-  }));
-}
-
-/** Notes the first thing after the moment that was marked: its workflow task is about that. */
-function marked(mark: Mark, event: PaymentEvent): Mark {
-  if (mark.event === undefined) return { ...mark, event };
-  return event.kind === 'hint' || event.kind === 'hintWithoutTransaction'
-    ? { ...mark, signals: [...mark.signals, event] }
-    : mark;
-}
-
-/**
- * Reports whether a notification says that nothing was paid. After a reset, a link that was never given out may turn
- * out EXPIRED instead of FAILED.
- */
-function isUnpaid(type: PaymentEventType | undefined): boolean {
-  return type === 'payment.failed' || type === 'payment.expired';
-}
-
-function outcomeOf(outcome: 'delivered' | 'failed') {
-  return outcome === 'delivered'
-    ? ({ kind: 'delivered' } as const)
-    : ({ kind: 'failed', reason: 'nobody there' } as const);
-}
-
-/** Tells whether a held payout may have been sent before, as the workflow asks before it is stopped. */
-function mayHaveBeenSent({ payment, provider, now }: Situation, { isUnsure }: { readonly isUnsure?: true }) {
-  if (payment.phase.kind !== 'held') return {};
-  const isShown = provider.transactions.some(({ listedFrom }) => listedFrom <= now);
-  return { mayHaveBeenSent: isUnsure === true || provider.wasReset || provider.silent === 'all' || isShown };
 }
 
 /** A request whose time is over: what would have reached the provider is withheld instead. */
 function withheld(move: PostMove): PostMove {
   const isSent = move.taken > 0 || move.outcome === 'rejected' || move.outcome === 'throttled';
-  return isSent && move.outcome !== 'reset' ? { ...move, outcome: 'withheld', taken: 0 } : { ...move, taken: 0 };
+  return isSent ? { ...move, outcome: 'withheld', taken: 0 } : { ...move, taken: 0 };
 }
 
 /** Returns the digest of the setting's payout, or of another that differs in its name alone. */
@@ -459,10 +252,10 @@ function decideEvent({ action, transId, review, force, by }: DecideMove, request
 function deducted(
   before: Situation,
   after: Situation,
-  of: 'notifications' | 'requests' | 'decisions' | 'handOvers',
+  of: 'notifications' | 'requests' | 'decisions',
   mayBeNothing: boolean,
 ): Situation {
-  if (mayBeNothing && isSame(before, after)) return { ...before, recorded: before.recorded };
+  if (mayBeNothing && isSame(before, after)) return before;
   return { ...after, left: { ...after.left, [of]: after.left[of] - 1 } };
 }
 
@@ -473,7 +266,7 @@ function isSame({ payment, todo }: Situation, { payment: other, todo: otherTodo 
     payment.claims.open === other.claims.open &&
     payment.claims.isNamed === other.claims.isNamed &&
     payment.sends.mayBeDouble === other.sends.mayBeDouble &&
-    payment.notifications === other.notifications &&
+    payment.notified === other.notified &&
     payment.pendingRequests.length === other.pendingRequests.length &&
     payment.facts === other.facts &&
     payment.release === other.release

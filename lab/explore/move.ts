@@ -10,8 +10,6 @@ type Happening =
   | StatusMove
   | ListMove
   | ExpiryMove
-  | ResetCheckMove
-  | { readonly kind: 'delivered'; readonly outcome: 'delivered' | 'failed' }
   | { readonly kind: 'time'; readonly to: number }
   | {
       readonly kind: 'notification';
@@ -25,8 +23,7 @@ type Happening =
   | {
       readonly kind: 'request';
       readonly request: RequestKind;
-      readonly number?: number;
-      /** Of a held payout: the provider or Temporal doesn't say whether it was sent before. */
+      /** Something of it may have left. */
       readonly isUnsure?: true;
     }
   /** `isOther`: the digest is that of another payout. */
@@ -34,13 +31,8 @@ type Happening =
   | { readonly kind: 'rejectPayout'; readonly by: Approver; readonly isUnsure?: true }
   | DecideMove
   | { readonly kind: 'reject'; readonly review: number; readonly by: Person }
-  | { readonly kind: 'handOver' }
-  /** `forgets`: with the update, which Temporal had in memory alone. */
-  | { readonly kind: 'workerLost'; readonly forgets?: true }
-  /** Nothing happens, but this is the moment that the workflow will be reset to. */
-  | { readonly kind: 'mark' }
-  /** A reset to the start, to the marked moment, or to the workflow task after it. Signals since then come in again. */
-  | { readonly kind: 'reset'; readonly to: 'start' | 'mark' | 'next' }
+  /** A request that was doubted reports that the provider has taken it as this transaction. */
+  | { readonly kind: 'lateReport'; readonly transId: TransId }
   | { readonly kind: 'answersAgain' };
 
 /** The result of the request that is sent. */
@@ -51,17 +43,16 @@ export interface PostMove {
     | 'rejected'
     | 'unauthorized'
     | 'notSent'
-    | 'unchecked'
+    /** The list couldn't be read before. */
+    | 'unread'
     | 'ambiguous'
     /** The request isn't sent: the list, which is read right before, shows an earlier one. */
     | 'shown'
     /** The request isn't sent, and never will be: what it refunds doesn't stand, or its time is over. */
     | 'withheld'
     | 'throttled'
-    /** The worker is lost; a link is made again. */
-    | 'lost'
-    /** The workflow is reset while the request is in flight: its answer comes to nobody. */
-    | 'reset';
+    /** Its run is lost after the fence: the attempt is doubted, and may report late. */
+    | 'doubted';
   /** Number of transactions that the provider has made from it. */
   readonly taken: 0 | 1 | 2;
   /** The list shows them late, the first of two alone, or none before the request is made again. */
@@ -69,8 +60,6 @@ export interface PostMove {
   /** The list shows the first of two when `listedAfterMs` is over (A3). */
   readonly isApart?: true | undefined;
   readonly isWrong: boolean;
-  /** Events that come in while the request is on its way. */
-  readonly during?: DecideMove | { readonly kind: 'request'; readonly request: 'expire' } | undefined;
 }
 
 export type NoAnswer =
@@ -78,8 +67,8 @@ export type NoAnswer =
   | { readonly kind: 'unavailable'; readonly silence?: 'status' | 'all' | undefined }
   | { readonly kind: 'throttled' }
   | { readonly kind: 'unauthorized' }
-  /** The worker is lost with the answer; the question is asked again. */
-  | { readonly kind: 'lost' };
+  /** The run is lost with the answer, or `times` have asked in vain: the question is asked again. */
+  | { readonly kind: 'lost'; readonly times?: number | undefined };
 
 export interface StatusMove {
   readonly kind: 'status';
@@ -118,19 +107,8 @@ export interface ExpiryMove {
   readonly answer:
     | { readonly kind: 'expired' }
     | { readonly kind: 'alreadyExpired' }
-    /** Not asked for: the workflow was reset, so the merchant may have the link. */
-    | { readonly kind: 'mayBeGiven' }
     | { readonly kind: 'refused' }
     | NoAnswer;
-}
-
-/** Temporal's answer whether the workflow was reset. Its silence counts as if it may have been. */
-export interface ResetCheckMove {
-  readonly kind: 'resetCheck';
-  readonly answer:
-    | { readonly kind: 'reset' | 'notReset' }
-    /** The worker is lost with the answer; the question is asked again. */
-    | { readonly kind: 'lost' };
 }
 
 export interface DecideMove {

@@ -3,38 +3,27 @@ import { reviewOf } from '../../src/payments/words/payment-state.js';
 import { MINUTE_MS } from '../../src/payments/words/time.js';
 import type { DecideMove, Move, Person } from './move.js';
 import { nextTransId } from './provider.js';
-import { answerMoves, costly, mayOf, postMoves, reachable, turnOf } from './provider-moves.js';
+import { answerMoves, costly, mayOf, postMoves, reachable, turnsOf } from './provider-moves.js';
 import { type Approver, FOREIGN, type Setting } from './setting.js';
 import type { Situation } from './situation.js';
 
 /** All moves that are possible next. */
 export function movesFrom(situation: Situation, setting: Setting): Move[] {
   const moves = allMovesFrom(situation, setting);
-  return mayLoseWorker(situation) ? moves : moves.filter((move) => !losesWorker(move));
+  return mayLoseAnswer(situation) ? moves : moves.filter((move) => !losesAnswer(move));
 }
 
-function losesWorker(move: Move): boolean {
-  switch (move.kind) {
-    case 'post':
-      return move.outcome === 'lost';
-    case 'status':
-    case 'list':
-    case 'expire':
-    case 'resetCheck':
-      return move.answer.kind === 'lost';
-    default:
-      return move.kind === 'workerLost';
-  }
+function losesAnswer(move: Move): boolean {
+  return (move.kind === 'status' || move.kind === 'list' || move.kind === 'expire') && move.answer.kind === 'lost';
 }
 
-/** Reports whether losing this worker loses no more questions within a minute than may be lost (A7). */
-function mayLoseWorker({ provider, recorded, todo, now }: Situation): boolean {
+/** Reports whether no more questions within a minute are lost than may be (A7). */
+function mayLoseAnswer({ provider, payment, todo, now }: Situation): boolean {
   if (provider.asked.length < LOST_QUESTIONS) return true;
-  const known = recorded?.payment.recentQuestions ?? [];
   const isRecent = (at: number) => at > now - MINUTE_MS;
   return provider.asked.every(({ transId }) => {
     const asked = provider.asked.filter((one) => one.transId === transId && isRecent(one.at)).length;
-    const kept = known.filter((one) => one.transId === transId && isRecent(one.at)).length;
+    const kept = payment.recentQuestions.filter((one) => one.transId === transId && isRecent(one.at)).length;
     return asked - kept + (todo.kind === 'askStatus' && todo.transId === transId ? 1 : 0) <= LOST_QUESTIONS;
   });
 }
@@ -44,61 +33,35 @@ const LOST_QUESTIONS = 3;
 
 function allMovesFrom(situation: Situation, setting: Setting): Move[] {
   const { todo, provider } = situation;
-  if (todo.kind === 'send') {
-    const moves = postMoves(situation, setting);
-    // A link is made within a workflow task, which messages don't wait for.
-    if (setting.kind === 'link') return [...moves, ...messageMoves(situation, setting)];
-    // It is about to be sent. What came in the same workflow task is heard before.
-    if (todo.cause !== 'order' && situation.left.decisions > 0) moves.push(...recallMoves(situation));
-    return situation.left.notifications > 0 ? [...moves, ...notificationMoves(situation, setting)] : moves;
-  }
-  const moves: Move[] = [...answerMoves(situation, setting), ...messageMoves(situation, setting)];
-  if (provider.silent !== 'no') moves.push({ kind: 'answersAgain' });
+  // What has come in the same turn is heard before a request is on its way, and nothing while it is.
+  const moves: Move[] = [
+    ...(todo.kind === 'send' ? postMoves(situation, setting) : answerMoves(situation, setting)),
+    ...messageMoves(situation, setting),
+  ];
+  for (const { transId, isDoubted } of provider.transactions)
+    if (isDoubted) moves.push({ kind: 'lateReport', transId });
+  if (provider.silent !== 'no' && todo.kind !== 'send') moves.push({ kind: 'answersAgain' });
   return moves;
 }
 
-/** Messages from outside, at any moment but while money is being sent. */
+/** Messages from outside, at any moment but while a request is on its way. */
 function messageMoves(situation: Situation, setting: Setting): Move[] {
-  const { todo, left, delivering, recorded } = situation;
-  const may = mayOf(situation, setting);
+  const { todo, left } = situation;
   const moves: Move[] = [];
   if (left.notifications > 0) moves.push(...notificationMoves(situation, setting));
   if (left.requests > 0) {
     for (const request of setting.requests) {
-      // An ended payment is opened again for these two alone.
-      if (todo.kind === 'end' && request !== 'recheck' && request !== 'resendNotification') continue;
+      // A payment that has ended is asked for a check alone.
+      if (todo.kind === 'end' && request !== 'recheck') continue;
       if (request === 'expire') moves.push(...unsure(situation, setting, { kind: 'request', request }));
-      if (request !== 'resendNotification') moves.push({ kind: 'request', request });
-      else if (situation.book.notifications > 0) moves.push({ kind: 'request', request, number: 1 });
+      moves.push({ kind: 'request', request });
     }
   }
+  if (left.decisions > 0 && todo.kind === 'send' && todo.cause === 'operator') moves.push(...recallMoves(situation));
   if (left.decisions > 0 && todo.kind !== 'end') {
     moves.push(...decisionMoves(situation, setting), ...approvalMoves(situation, setting));
   }
-  // It begins when the workflow task is recorded that has asked for it.
-  if (delivering !== undefined && (recorded === undefined || recorded.delivering !== undefined)) {
-    moves.push({ kind: 'delivered', outcome: 'delivered' });
-    if (may('merchantAway')) moves.push(costly({ kind: 'delivered', outcome: 'failed' }));
-  }
-  if (left.handOvers > 0 && todo.kind === 'wait' && delivering === undefined) moves.push({ kind: 'handOver' });
-  if (may('workerLost') && recorded !== undefined) {
-    if (!recorded.isFresh) moves.push(costly({ kind: 'workerLost' }));
-    if ('request' in recorded.event) moves.push(costly({ kind: 'workerLost', forgets: true }));
-  }
-  moves.push(...resetMoves(situation, setting));
   return moves;
-}
-
-function resetMoves({ todo, left, payment, provider, recorded, mark }: Situation, { isMarked }: Setting): Move[] {
-  if (left.resets === 0 || provider.wasReset) return [];
-  if (isMarked && mark === undefined) return recorded === undefined && todo.kind === 'wait' ? [{ kind: 'mark' }] : [];
-  if (payment.phase.kind === 'sending') return [];
-  if (mark === undefined) return todo.kind === 'end' ? [] : [{ kind: 'reset', to: 'start' }];
-  if (mark.event === undefined) return [];
-  return [
-    { kind: 'reset', to: 'mark' },
-    { kind: 'reset', to: 'next' },
-  ];
 }
 
 function notificationMoves(situation: Situation, setting: Setting): Move[] {
@@ -121,9 +84,9 @@ function notificationMoves(situation: Situation, setting: Setting): Move[] {
       if (status !== 'CREATED' && status !== 'PENDING')
         moves.push({ kind: 'notification', transId, status, truth: status });
     }
-    const turn = turnOf(one, setting);
-    if (turn !== undefined && may('turn'))
+    for (const turn of turnsOf(one, setting, may)) {
       moves.push(costly({ kind: 'notification', transId, status: turn, truth: turn }));
+    }
     // A lie, or news of long ago.
     moves.push({
       kind: 'notification',
@@ -163,7 +126,7 @@ function unsure(
   setting: Setting,
   move: Extract<Move, { kind: 'request' | 'rejectPayout' }>,
 ): Move[] {
-  const isAsked = situation.payment.phase.kind === 'held' && mayOf(situation, setting)('unchecked');
+  const isAsked = situation.payment.phase.kind === 'held' && mayOf(situation, setting)('unread');
   return isAsked ? [costly({ ...move, isUnsure: true })] : [];
 }
 

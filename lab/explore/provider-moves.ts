@@ -28,11 +28,6 @@ export function postMoves(situation: Situation, setting: Setting): Move[] {
   const may = mayOf(situation, setting);
   const { provider, left, payment } = situation;
   const plain = { kind: 'post', taken: 0, isLate: false, isWrong: false } as const;
-  if (provider.wasReset) {
-    // The activity finds out, or gets no answer: it sends nothing.
-    const moves: Move[] = [{ ...plain, outcome: 'ambiguous' }];
-    return may('unchecked') ? [...moves, costly({ ...plain, outcome: 'unchecked' })] : moves;
-  }
   const isShown =
     setting.kind !== 'link' && provider.transactions.some(({ listedFrom }) => listedFrom <= situation.now);
   if (isShown && setting.wasSentBefore && payment.sends.count === 0) return [{ ...plain, outcome: 'shown' }];
@@ -46,7 +41,7 @@ export function postMoves(situation: Situation, setting: Setting): Move[] {
   add('rejected', { ...plain, outcome: 'rejected' });
   add('unauthorized', { ...plain, outcome: 'unauthorized' });
   add('notSent', { ...plain, outcome: 'notSent' });
-  if (setting.kind !== 'link') add('unchecked', { ...plain, outcome: 'unchecked' });
+  if (setting.kind !== 'link') add('unread', { ...plain, outcome: 'unread' });
   // The list is read before, and has shown nothing.
   if (setting.kind === 'payout' && !isShown) add('withheld', { ...plain, outcome: 'withheld' });
   add(
@@ -78,53 +73,16 @@ export function postMoves(situation: Situation, setting: Setting): Move[] {
     { ...plain, outcome: 'throttled', taken: 1, isLate: true },
   );
   if (setting.rejectsRepeated) add('throttledPost', { ...plain, outcome: 'throttled', taken: 1, isLate: 'unseen' });
-  moves.push(...resetsInFlight(situation, setting, plain));
   // The list may also be behind, and show it too late.
   if (isShown) moves.push({ ...plain, outcome: 'shown' });
-  if (setting.kind === 'link')
-    add('workerLost', { ...plain, outcome: 'lost' }, { ...plain, outcome: 'lost', taken: 1 });
-  if (situation.todo.kind === 'send' && situation.todo.cause === 'order') return moves;
-  return [
-    ...moves,
-    ...moves.flatMap((move) => during(situation, setting).map((message) => ({ ...move, during: message }))),
-  ];
-}
-
-/** Somebody resets the workflow while its request is in flight. The provider takes it after that, or doesn't. */
-function resetsInFlight(
-  { left, provider, mark }: Situation,
-  { isMarked }: Setting,
-  plain: Pick<PostMove, 'kind' | 'isWrong'>,
-): (PostMove & Move)[] {
-  const canBeReset = left.resets > 0 && !provider.wasReset && (!isMarked || mark?.event !== undefined);
-  if (!canBeReset) return [];
-  return ([0, 1] as const).map((taken) => ({ ...plain, outcome: 'reset', taken, isLate: taken === 1 }));
-}
-
-/** Lists what operators and merchants try while a request is in flight that isn't the first. */
-function during(
-  { left, payment, provider }: Situation,
-  { decisions, requests }: Setting,
-): NonNullable<PostMove['during']>[] {
-  const found: NonNullable<PostMove['during']>[] = [];
-  const review = payment.reviews;
-  if (left.decisions > 0) {
-    if (decisions.has('fail'))
-      found.push({ kind: 'decide', action: 'fail', review, force: decisions.has('insist'), by: 'ops' });
-    const [first] = provider.transactions;
-    if (decisions.has('match') && first) {
-      found.push({
-        kind: 'decide',
-        action: 'match',
-        transId: first.transId,
-        review,
-        force: false,
-        by: 'ops',
-      });
-    }
-  }
-  if (left.requests > 0 && requests.has('expire')) found.push({ kind: 'request', request: 'expire' });
-  return found;
+  add(
+    'workerLost',
+    { ...plain, outcome: 'notSent' },
+    { ...plain, outcome: 'doubted' },
+    { ...plain, outcome: 'doubted', taken: 1 },
+    { ...plain, outcome: 'doubted', taken: 1, isLate: true },
+  );
+  return moves;
 }
 
 /** Lists the statuses that a transaction may have come to by now, the present one first. */
@@ -159,10 +117,18 @@ function mayTryAgain({ status, isGiven, madeAt }: OwnTransaction, { kind }: Sett
 
 const PROVIDER_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
-/** Returns the status that a final one turns to, when the provider's was none after all. */
-export function turnOf({ status, hasTurned, isGiven }: OwnTransaction, { kind }: Setting): ProviderStatus | undefined {
-  const isOver = kind === 'link' ? status === 'EXPIRED' && isGiven : status === 'FAILED';
-  return isOver && !hasTurned ? 'SUCCESSFUL' : undefined;
+/** Lists the statuses that a final one turns to, when the provider's was none after all. */
+export function turnsOf(
+  { status, hasTurned, isGiven }: OwnTransaction,
+  { kind }: Setting,
+  may: May,
+): readonly ProviderStatus[] {
+  if (hasTurned) return [];
+  const over = kind === 'link' ? 'EXPIRED' : 'FAILED';
+  if (status === 'SUCCESSFUL') return may('takenBack') ? [over] : [];
+  if (status !== over || !may('turn')) return [];
+  if (kind !== 'link') return ['SUCCESSFUL', 'PENDING'];
+  return isGiven ? ['SUCCESSFUL'] : [];
 }
 
 export function answerMoves(situation: Situation, setting: Setting): Move[] {
@@ -173,17 +139,7 @@ export function answerMoves(situation: Situation, setting: Setting): Move[] {
     case 'lookUp':
       return listMoves(situation, setting);
     case 'expire':
-      return todo.isUnissued && situation.provider.wasReset
-        ? [{ kind: 'expire', answer: { kind: 'mayBeGiven' } }]
-        : expiryMoves(situation, setting, todo.transId);
-    case 'checkReset': {
-      const may = mayOf(situation, setting);
-      const { wasReset } = situation.provider;
-      const moves: Move[] = [{ kind: 'resetCheck', answer: { kind: wasReset ? 'reset' : 'notReset' } }];
-      if (may('unchecked') && !wasReset) moves.push(costly({ kind: 'resetCheck', answer: { kind: 'reset' } }));
-      if (may('workerLost')) moves.push(costly({ kind: 'resetCheck', answer: { kind: 'lost' } }));
-      return moves;
-    }
+      return expiryMoves(situation, setting, todo.transId);
     case 'wait': {
       const to = nextTime(situation);
       const over = sendUntil(situation);
@@ -237,6 +193,10 @@ function statusMoves(situation: Situation, setting: Setting, transId: TransId): 
   if (provider.silent !== 'no' || foreign === 'silent') return [move({ kind: 'unavailable' })];
   const others = noAnswers(may, ['status', 'all']).map((answer) => costly(move(answer)));
   if (may('workerLost')) others.push(costly(move({ kind: 'heldBack' })));
+  // Several runs at once have asked, each in vain.
+  if (may('workerLost') && askedLately(situation).length === 0) {
+    others.push(costly(move({ kind: 'lost', times: LOST_QUESTIONS })));
+  }
   if (foreign !== undefined && foreign !== 'unknown') return [move({ kind: 'foreign', whose: foreign }), ...others];
   const own = transactionOf(provider, transId);
   if (own === undefined) return [move({ kind: 'unknown' }), ...others];
@@ -254,8 +214,9 @@ function statusMoves(situation: Situation, setting: Setting, transId: TransId): 
   if (may('olderStatus') && own.before !== undefined && own.before !== own.status) {
     moves.push(costly(move({ kind: 'found', status: own.before, isBare: false })));
   }
-  const turn = turnOf(own, setting);
-  if (may('turn') && turn !== undefined) moves.push(costly(move({ kind: 'found', status: turn, isBare: false }, turn)));
+  for (const turn of turnsOf(own, setting, may)) {
+    moves.push(costly(move({ kind: 'found', status: turn, isBare: false }, turn)));
+  }
   return [...moves, ...others];
 }
 
@@ -281,11 +242,10 @@ function listMoves(situation: Situation, setting: Setting): Move[] {
     for (const status of reachable(one, setting, now)) {
       if (status !== one.status) moves.push(move(all, { transId, status }));
     }
-    const turn = turnOf(one, setting);
-    if (may('turn') && turn !== undefined) moves.push(costly(move(all, { transId, status: turn })));
+    for (const turn of turnsOf(one, setting, may)) moves.push(costly(move(all, { transId, status: turn })));
     if (may('triesAgain') && mayTryAgain(one, setting, now))
       moves.push(costly(move(all, { transId, status: 'PENDING' })));
-    if (may('flappingList') && (one.isListed || transId === named))
+    if (may('flappingList') && (one.isListed || one.isGiven || transId === named))
       moves.push(costly(move({ ...all, without: [transId] })));
     if (may('olderStatus') && one.before !== undefined && one.before !== one.status)
       moves.push(costly(move({ ...all, older: transId })));

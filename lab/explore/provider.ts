@@ -11,14 +11,13 @@ import { type OwnTransaction, type Provider, type Situation, transactionOf, with
 export interface Answered {
   /** The situation after the call, with the changes at the provider. */
   readonly situation: Situation;
-  /** The answer as the payment machine gets it; `undefined` if the worker was lost with it. */
+  /** The answer as the payment machine gets it; `undefined` if it was lost, or came after another's. */
   readonly event: AnswerEvent | undefined;
 }
 
 /** Reports whether a request leaves for the provider, or may have left. */
-export function mayHaveLeft({ provider }: Situation, { outcome, taken }: PostMove): boolean {
-  if (outcome === 'reset') return true;
-  return outcome === 'accepted' || (outcome === 'ambiguous' && !provider.wasReset) || taken > 0;
+export function mayHaveLeft({ outcome, taken }: PostMove): boolean {
+  return outcome === 'accepted' || outcome === 'ambiguous' || outcome === 'doubted' || taken > 0;
 }
 
 /** Reports whether the provider rejects a request that it has accepted already. */
@@ -47,16 +46,19 @@ export function answerPost(before: Situation, move: PostMove, setting: Setting):
     case 'throttled':
       return sent({ kind: 'throttled', reason: 'throttled', retryAfterMs: setting.retryAfterMs });
     case 'notSent':
-    case 'unchecked':
-      return sent({ kind: move.outcome, reason: 'no answer' });
+      return sent({ kind: 'notSent', reason: 'no answer' });
+    case 'unread':
+      // A book that has gone back can't tell whether it was sent before.
+      return sent(
+        setting.wasSentBefore
+          ? { kind: 'ambiguous', reason: 'it may have been sent before' }
+          : { kind: 'notSent', isUnread: true, reason: 'no list' },
+      );
     case 'withheld':
       return sent({ kind: 'withheld', failureCode: 'not_refundable', reason: 'it must not be sent' });
     case 'ambiguous':
-      return sent({
-        kind: 'ambiguous',
-        reason: 'no answer',
-        ...(provider.wasReset && { isReset: true as const }),
-      });
+    case 'doubted':
+      return sent({ kind: 'ambiguous', reason: 'no answer' });
     case 'shown': {
       const isVisible = ({ listedFrom }: OwnTransaction) => listedFrom <= before.now;
       const transactions = provider.transactions.map((one) => (isVisible(one) ? { ...one, isListed: true } : one));
@@ -66,9 +68,6 @@ export function answerPost(before: Situation, move: PostMove, setting: Setting):
         event: { kind: 'sent', outcome: { kind: 'ambiguous', reason: 'shown before', shown } },
       };
     }
-    case 'lost':
-    case 'reset':
-      return { situation, event: undefined };
   }
 }
 
@@ -84,7 +83,8 @@ export function answerStatus(
     const said = { kind: 'throttled', retryAfterMs: ASKED_WINDOW_MS / 2, isOurs: true } as const;
     return { situation: before, event: event(said) };
   }
-  const asked = [...askedLately(before), { transId, at: before.now }];
+  const times = answer.kind === 'lost' ? (answer.times ?? 1) : 1;
+  const asked = [...askedLately(before), ...Array.from({ length: times }, () => ({ transId, at: before.now }))];
   const provider = withStatus({ ...before.provider, asked }, transId, truth, false);
   const situation = { ...before, provider };
   switch (answer.kind) {
@@ -173,7 +173,6 @@ export function answerExpiry(
       return { situation, event: event({ kind: 'expired', transaction: asShown(own, false, setting) }) };
     }
     case 'alreadyExpired':
-    case 'mayBeGiven':
       return { situation, event: event({ kind: answer.kind }) };
     case 'refused':
       return { situation, event: event(REFUSED) };
@@ -233,13 +232,14 @@ function withMade(before: Situation, { listLagMs, terms }: Setting, move: PostMo
   for (let copy = 0; copy < taken; copy += 1) {
     const isCopyLate = isLate === 'first' ? copy === 0 : isLate !== false;
     // What is in flight may arrive as late as its time limit.
-    const inFlightMs = move.outcome === 'reset' ? terms.providerTimeoutMs : 0;
+    const inFlightMs = move.outcome === 'doubted' ? terms.providerTimeoutMs : 0;
     const lagMs = isLate === 'unseen' ? LISTED_AFTER_MS + listLagMs / 2 : listLagMs + inFlightMs;
     const isApart = move.isApart === true && copy === 0;
     const listedFrom = now + (isApart ? (terms.listedAfterMs ?? LISTED_AFTER_MS) : isCopyLate ? lagMs : 0);
-    made = withNew(made, now, { listedFrom, isWrong, isLater: false });
+    const isDoubted = move.outcome === 'doubted' ? true : undefined;
+    made = withNew(made, now, { listedFrom, isWrong, isLater: false, isDoubted });
   }
-  return { ...made, requests: provider.requests + (mayHaveLeft(before, move) ? 1 : 0) };
+  return { ...made, requests: provider.requests + (mayHaveLeft(move) ? 1 : 0) };
 }
 
 /** Returns the id of the next transaction that the provider makes for the payment. */
@@ -261,7 +261,7 @@ export function withDoubled(provider: Provider, now: number): Provider {
 function withNew(
   provider: Provider,
   madeAt: number,
-  made: Pick<OwnTransaction, 'listedFrom' | 'isWrong' | 'isLater'>,
+  made: Pick<OwnTransaction, 'listedFrom' | 'isWrong' | 'isLater' | 'isDoubted'>,
 ): Provider {
   const transaction: OwnTransaction = {
     transId: nextTransId(provider),
@@ -291,6 +291,7 @@ export function withStatus(
   if (transId === undefined || own === undefined || status === undefined) return provider;
   if (own.status === status)
     return isNotified && !own.isNotified ? withTransaction(provider, transId, { isNotified }) : provider;
-  const hasTurned = own.hasTurned || own.status === 'EXPIRED' || (own.status === 'FAILED' && !own.isGiven);
+  const wasFinal = own.status === 'SUCCESSFUL' || own.status === 'EXPIRED' || (own.status === 'FAILED' && !own.isGiven);
+  const hasTurned = own.hasTurned || wasFinal;
   return withTransaction(provider, transId, { status, before: own.status, hasTurned, isNotified });
 }

@@ -1,4 +1,4 @@
-import { type PaymentState, transIdOf } from '../../src/payments/words/payment-state.js';
+import { transIdOf } from '../../src/payments/words/payment-state.js';
 import { canMove, type Violation } from './invariants.js';
 import { AMOUNT, WRONG_AMOUNT } from './setting.js';
 import { type Machine, type OwnTransaction, type Situation, transactionOf } from './situation.js';
@@ -20,9 +20,8 @@ function countViolations({ payment, provider, book, todo }: Situation, counted: 
   const moving = provider.transactions.filter((one) => canMove(payment.order, one) && !one.hasTurned && !one.isLater);
   // Once a person has decided and the checks are over, nothing is left that could show it.
   const isHidden = book.isFailed && todo.kind === 'end';
-  // One request may have made several that nobody knows of yet, and a run that was reset has forgotten all but its own.
-  const known = provider.wasReset ? 1 : provider.requests;
-  const requests = isHidden ? 0 : Math.min(moving.length, known);
+  // One request may have made several that nobody knows of yet.
+  const requests = isHidden ? 0 : Math.min(moving.length, provider.requests);
   const least = AMOUNT * Math.max(requests, book.final ? 0 : 1);
   const shown = moving.filter(({ transId }) => book.shown.some((one) => one.transId === transId && !one.isAside));
   const sent = shown.reduce((sum, one) => sum + amountOf(one, book), 0);
@@ -38,7 +37,8 @@ function countViolations({ payment, provider, book, todo }: Situation, counted: 
 
 function collectedViolations({ payment, provider, book }: Situation, collected: number | undefined): Violation[] {
   if (collected === undefined) return [];
-  const paid = provider.transactions.filter(({ status }) => status === 'SUCCESSFUL');
+  // What is taken back later is shown later.
+  const paid = provider.transactions.filter(({ status, hasTurned }) => status === 'SUCCESSFUL' || hasTurned);
   const most = paid.reduce((sum, { isWrong }) => sum + (isWrong ? WRONG_AMOUNT : AMOUNT), 0);
   const own = transactionOf(provider, transIdOf(payment) ?? ('' as never));
   const least = own === undefined ? 0 : amountOf(own, book);
@@ -50,18 +50,4 @@ function collectedViolations({ payment, provider, book }: Situation, collected: 
 function amountOf({ transId, isWrong }: OwnTransaction, { shown }: Situation['book']): number {
   const isKnown = shown.some((one) => one.transId === transId && one.isWrong);
   return isWrong ? (isKnown ? WRONG_AMOUNT : 0) : AMOUNT;
-}
-
-/**
- * Lists the rules that a step breaks which makes a refund count for more: a later reading has to tell itself apart.
- */
-export function growthViolations(
-  before: PaymentState,
-  after: PaymentState,
-  now: number,
-  { sentBy }: Machine,
-): Violation[] {
-  if (after.order.kind !== 'payout' || sentBy(after) <= sentBy(before)) return [];
-  if (after.updatedAt > before.updatedAt || before.updatedAt === now) return [];
-  return [{ invariant: 'refundCounts', what: `it counts for ${sentBy(after)} XAF, and was last changed before` }];
 }

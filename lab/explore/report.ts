@@ -139,10 +139,6 @@ function describe(move: Move, before: Situation): string {
       const became = move.truth === undefined ? '' : `, and it is ${move.truth} in truth`;
       return `expire ${before.todo.kind === 'expire' ? before.todo.transId : ''}: ${answerWords(move.answer)}${became}`;
     }
-    case 'resetCheck':
-      return `Temporal is asked about a reset: ${RESET_WORDS[move.answer.kind]}`;
-    case 'delivered':
-      return `the merchant's notification is ${move.outcome}`;
     case 'time':
       return 'time passes';
     case 'notification': {
@@ -162,14 +158,8 @@ function describe(move: Move, before: Situation): string {
       return decisionWords(move);
     case 'reject':
       return `${PEOPLE[move.by]} rejects the decision on review ${move.review}`;
-    case 'handOver':
-      return 'the payment is handed over to a new run';
-    case 'workerLost':
-      return `the worker is lost with all that was not recorded${move.forgets ? ', the request included' : ''}`;
-    case 'mark':
-      return '(the workflow will be reset to this moment)';
-    case 'reset':
-      return `the workflow is reset to ${RESET_TO[move.to]}`;
+    case 'lateReport':
+      return `a request that was doubted reports that it was taken as ${move.transId}`;
     case 'answersAgain':
       return 'the provider answers again';
   }
@@ -182,18 +172,6 @@ function unsureWords({ isUnsure }: { readonly isUnsure?: true }): string {
 function notGenuine(transId: string): string {
   return Object.values(FOREIGN).some((one) => one === transId) ? ' of a foreign transaction' : ', forged or late,';
 }
-
-const RESET_TO = {
-  start: 'its start',
-  mark: 'that moment',
-  next: 'what came in after that moment',
-} as const;
-
-const RESET_WORDS = {
-  reset: 'there may have been one',
-  notReset: 'there was none',
-  lost: 'the worker is lost with the answer',
-} as const;
 
 const PEOPLE = { ops: 'an operator', second: 'a second operator' } as const;
 
@@ -210,33 +188,27 @@ function describePost(move: PostMove, { provider, todo }: Situation): string {
   const amount = move.isWrong ? ' of a wrong amount' : '';
   const taken = move.taken === 0 ? 'was not taken' : `was taken as ${ids}${amount}${lag}${apart}`;
   const cause = todo.kind === 'send' ? ` (${todo.cause})` : '';
-  const meanwhile =
-    move.during === undefined
-      ? ''
-      : `; meanwhile ${move.during.kind === 'decide' ? decisionWords(move.during) : `somebody asks: ${move.during.request}`}`;
   switch (move.outcome) {
     case 'accepted':
-      return `the request${cause} ${taken}, and accepted${meanwhile}`;
+      return `the request${cause} ${taken}, and accepted`;
     case 'rejected':
-      return `the request${cause} is rejected${meanwhile}`;
+      return `the request${cause} is rejected`;
     case 'unauthorized':
-      return `the request${cause} is refused for its credentials${meanwhile}`;
+      return `the request${cause} is refused for its credentials`;
     case 'notSent':
-      return `the request${cause} can't be sent${meanwhile}`;
-    case 'unchecked':
-      return `the request${cause} isn't sent, since Temporal doesn't say whether the workflow was reset${meanwhile}`;
+      return `the request${cause} can't be sent`;
+    case 'unread':
+      return `the request${cause} isn't sent, since the list can't be read`;
     case 'withheld':
-      return `the request${cause} isn't sent, and never will be${meanwhile}`;
+      return `the request${cause} isn't sent, and never will be`;
     case 'ambiguous':
-      return `the request${cause} ${provider.wasReset ? 'is not sent again after the reset' : `${taken}, its answer lost`}${meanwhile}`;
+      return `the request${cause} ${taken}, its answer lost`;
+    case 'doubted':
+      return `the request${cause} ${taken}, and its run is lost`;
     case 'shown':
-      return `the request${cause} isn't sent: the list shows what was sent before${meanwhile}`;
+      return `the request${cause} isn't sent: the list shows what was sent before`;
     case 'throttled':
-      return `the request${cause} is throttled in the provider's own form, and ${taken}${meanwhile}`;
-    case 'reset':
-      return `the request${cause} is in flight, and the workflow is reset; it ${taken}`;
-    case 'lost':
-      return `the request${cause} ${taken}, and the worker is lost with the answer`;
+      return `the request${cause} is throttled in the provider's own form, and ${taken}`;
   }
 }
 
@@ -267,14 +239,12 @@ function answerWords(answer: Answer): string {
     case 'unauthorized':
       return 'refused for our credentials';
     case 'lost':
-      return 'the worker is lost with the answer';
+      return 'answered, and the run is lost with that';
     case 'unknown':
     case 'refused':
       return answer.kind;
     case 'expired':
       return 'expired';
-    case 'mayBeGiven':
-      return 'not asked, since the workflow was reset';
     case 'alreadyExpired':
       return 'already expired';
     case 'listed':

@@ -2,12 +2,10 @@ import type { PaymentEvent } from '../../src/payments/machine/events.js';
 import type { Step } from '../../src/payments/machine/machine.js';
 import { isForced } from '../../src/payments/words/decision.js';
 import { type PaymentState, transIdOf } from '../../src/payments/words/payment-state.js';
-import { expectedNotification, type Violation, viewOf } from './invariants.js';
+import { expectedNotification, isFinalWord, type Violation, viewOf } from './invariants.js';
 import { decided } from './shown.js';
 import type { Book, OpenRequest, Situation } from './situation.js';
 
-/** Delivery is given up three days after its first try. */
-const PATIENCE_MS = 72 * 60 * 60 * 1000;
 export const SEND_PATIENCE_MS = 5 * 60 * 1000;
 
 const UNHEARD = { isRechecked: false, isOwnHeard: false } as const;
@@ -18,7 +16,6 @@ export function withRequest(book: Book, { payment }: Situation, event: PaymentEv
     case 'expire':
     case 'refresh':
     case 'recheck':
-    case 'resendNotification':
       // One that waits for its outcome is answered by that.
       return opened(event.kind === 'recheck' ? { ...book, ...(book.final ? UNHEARD : HEARD) } : book, {
         request: event.request,
@@ -74,7 +71,6 @@ function opened(book: Book, request: OpenRequest): Book {
 export function withReplies(
   before: Book,
   situation: Situation,
-  event: PaymentEvent,
   { replies, payment }: Step,
   violations: Violation[],
 ): { book: Book; sent: boolean; isRecalled: boolean } {
@@ -91,13 +87,15 @@ export function withReplies(
     }
     book = { ...book, open: book.open.filter((one) => one !== request) };
     if (reply.kind === 'refused') continue;
-    if (
-      request.kind === 'recheck' &&
-      event.kind !== 'handOver' &&
-      !book.isRechecked &&
-      payment.phase.kind === 'ended'
-    ) {
+    if (request.kind === 'recheck' && !book.isRechecked && payment.phase.kind === 'ended') {
       violations.push({ invariant: 'recheck', what: 'a recheck is answered, and nothing was read for it' });
+    }
+    const { phase } = payment;
+    const own = book.shown.find(({ transId }) => phase.kind === 'ended' && transId === phase.transId);
+    const hasFailed = phase.kind === 'ended' && phase.status === 'FAILED' && phase.failureCode === 'failed_at_provider';
+    if (request.kind === 'recheck' && hasFailed && own !== undefined && own.status !== 'FAILED') {
+      const what = `a recheck of FAILED is answered, and the provider has shown ${own.transId} as ${own.status}`;
+      violations.push({ invariant: 'recheck', what });
     }
     if (request.kind === 'reject') {
       book = { ...book, proposed: undefined };
@@ -158,33 +156,8 @@ function alone({ proposed }: Book, { kind, made }: OpenRequest): Violation[] {
   ];
 }
 
-export function withNotifications(
-  before: Book,
-  { payment }: Situation,
-  event: PaymentEvent,
-  step: Step,
-  now: number,
-  violations: Violation[],
-): Book {
-  let { outbox, notifications } = before;
-  if (event.kind === 'delivered') {
-    outbox = outbox.flatMap((one) => {
-      if (one.number !== event.number) return [one];
-      const at = payment.notifications.find(({ number }) => number === event.number)?.delivery.at;
-      if (at !== event.at) return [one];
-      const since = one.since ?? now;
-      return event.outcome.kind === 'failed' && now < since + PATIENCE_MS ? [{ ...one, since }] : [];
-    });
-  }
-  if (
-    event.kind === 'resendNotification' &&
-    step.replies.some(({ request, kind }) => request === event.request && kind === 'done')
-  ) {
-    const type = payment.notifications.find(({ number }) => number === event.number)?.type;
-    const others = outbox.filter(({ number }) => number !== event.number);
-    if (type !== undefined)
-      outbox = [...others, { number: event.number, type }].sort((one, other) => one.number - other.number);
-  }
+export function withNotifications(before: Book, step: Step, violations: Violation[]): Book {
+  const { notifications, told } = before;
   const after = viewOf(step.payment);
   const isHeld = step.payment.phase.kind === 'held' && notifications === 0;
   const expected = isHeld ? 'payment.held' : expectedNotification(before, after);
@@ -194,9 +167,8 @@ export function withNotifications(
       what: `${before.status} became ${after.status}, and the merchant is notified of ${step.notified ?? 'nothing'}`,
     });
   }
-  if (expected !== undefined) {
-    notifications += 1;
-    outbox = [...outbox, { number: notifications, type: expected }];
-  }
-  return { ...before, ...after, outbox, notifications };
+  if (expected === undefined) return { ...before, ...after };
+  if (isFinalWord(told) && expected !== 'payment.review')
+    violations.push({ invariant: 'toldFinal', what: `the merchant was told ${told}, and is told ${expected} now` });
+  return { ...before, ...after, notifications: notifications + 1, told: expected };
 }

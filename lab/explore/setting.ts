@@ -11,7 +11,7 @@ export const TROUBLES = [
   'notSent',
   'unauthorized',
   'throttledPost',
-  'unchecked',
+  'unread',
   'withheld',
   'workersAway',
   'wrongAmount',
@@ -27,15 +27,15 @@ export const TROUBLES = [
   'disputedList',
   'expiryLost',
   'turn',
+  'takenBack',
   'triesAgain',
-  'merchantAway',
   'workerLost',
 ] as const;
 
 export type Trouble = (typeof TROUBLES)[number];
 
 /** People's requests to a payment. */
-export const REQUESTS = ['expire', 'refresh', 'recheck', 'resendNotification'] as const;
+export const REQUESTS = ['expire', 'refresh', 'recheck'] as const;
 
 export type RequestKind = (typeof REQUESTS)[number];
 
@@ -101,8 +101,6 @@ export interface Allowance {
   readonly requests: number;
   /** Operators' decisions, and approvals and rejections of a held payout. */
   readonly decisions: number;
-  readonly handOvers: number;
-  readonly resets: number;
 }
 
 /** One setting to explore: a kind of payment, its terms, and what may happen to it. */
@@ -120,13 +118,11 @@ export interface Setting {
   readonly requests: ReadonlySet<RequestKind>;
   readonly decisions: ReadonlySet<DecisionKind>;
   readonly foreign: readonly Foreign[];
-  /** The workflow is reset to any moment instead of its start. */
-  readonly isMarked?: true | undefined;
   /** The provider answers 4xx when it is asked for the list of a payment without transactions. */
   readonly refusesUnknown?: true | undefined;
   /** Number of foreign transactions of each kind; one by default. */
   readonly copies?: number | undefined;
-  /** The payment was sent by a workflow that Temporal has lost, and its list shows that; money alone. */
+  /** The payment was sent in a time that the book has lost, and its list shows that; money alone. */
   readonly wasSentBefore?: true | undefined;
   /**
    * The provider may take a request that it throttles, show that later than A4 has it, and reject the request that
@@ -135,8 +131,6 @@ export interface Setting {
   readonly rejectsRepeated?: true | undefined;
   /** Notifications may name the payment alone. */
   readonly namesAlone?: true | undefined;
-  /** The world as it must not be: the merchant is told before the workflow task is recorded that has made it so. */
-  readonly tellsEarly?: true | undefined;
 }
 
 /** Terms with few deadlines, so that stories are short; what matters is the order in which they come. */
@@ -152,13 +146,16 @@ export const SHORT_TERMS: PaymentTerms = {
   approvalWithinMs: 3 * MINUTE_MS,
 };
 
-/** Polls come often, and before anything else. */
+/**
+ * Polls come often, and before anything else. As the settings have it, the grace is no shorter than a request's time
+ * limit with the lag of the list.
+ */
 export const QUICK_TERMS: PaymentTerms = {
   ...SHORT_TERMS,
   linkLifetimeMs: 3 * HOUR_MS,
   pollFirstMs: 5 * SECOND_MS,
   pollMaxMs: 8 * HOUR_MS,
-  ambiguousGraceMs: 3 * SECOND_MS,
+  ambiguousGraceMs: 4.8 * SECOND_MS,
   resolveAfterMs: HOUR_MS,
 };
 
@@ -173,8 +170,6 @@ const ALLOWANCE: Allowance = {
   notifications: 1,
   requests: 1,
   decisions: 2,
-  handOvers: 1,
-  resets: 1,
 };
 
 /** Makes a setting in which everything may happen, but for the changes. */
@@ -214,8 +209,6 @@ export function calmSettingOf(changes: Parameters<typeof settingOf>[0]): Setting
       notifications: 0,
       requests: 0,
       decisions: 0,
-      handOvers: 0,
-      resets: 0,
       ...changes.allowance,
     },
   });

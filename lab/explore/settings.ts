@@ -31,8 +31,6 @@ interface Theme {
   readonly isQuick?: boolean;
   /** The list may show one of two transactions of a doubled request an hour after it (A3). */
   readonly isListedLate?: true;
-  /** The workflow is reset to any moment. */
-  readonly isMarked?: true;
   readonly refusesUnknown?: true;
   readonly wasSentBefore?: true;
   readonly namesAlone?: true;
@@ -60,13 +58,6 @@ const THEMES: readonly Theme[] = [
     isListedLate: true,
   },
   {
-    name: 'a reset after a doubled request that is listed late',
-    allowance: { troubles: 1, resets: 1, notifications: 1 },
-    troubles: ['takenTwice'],
-    isMarked: true,
-    isListedLate: true,
-  },
-  {
     name: 'two decisions',
     allowance: { troubles: 2, decisions: 2 },
     troubles: ['ambiguous', 'takenTwice', 'silence'],
@@ -82,7 +73,7 @@ const THEMES: readonly Theme[] = [
   {
     name: 'an approval',
     allowance: { troubles: 2, notifications: 1, requests: 1, decisions: 3 },
-    troubles: ['workerLost', 'ambiguous', 'unchecked', 'silence'],
+    troubles: ['workerLost', 'ambiguous', 'unread', 'silence'],
     requests: ['expire'],
     decisions: ['resend', 'fail', 'insist', 'outdated', 'second'],
     foreign: ['unknown'],
@@ -90,17 +81,25 @@ const THEMES: readonly Theme[] = [
   },
   {
     name: 'an approval and a date',
-    allowance: { troubles: 1, requests: 1, decisions: 3, handOvers: 1, resets: 1 },
-    troubles: ['workerLost', 'notSent', 'unchecked'],
+    allowance: { troubles: 2, requests: 1, decisions: 3 },
+    troubles: ['workerLost', 'notSent', 'unread'],
     requests: ['expire'],
     decisions: ['resend', 'fail', 'outdated', 'second'],
-    isMarked: true,
     held: { approval: true, sendAfterMs: 2 * MINUTE_MS },
   },
   {
-    name: 'a held payout that a lost workflow has sent',
+    name: 'a date alone',
+    allowance: { troubles: 2, notifications: 1, requests: 1, decisions: 1 },
+    troubles: ['workerLost', 'notSent', 'unread', 'ambiguous', 'workersAway'],
+    requests: ['expire'],
+    decisions: ['fail', 'insist'],
+    foreign: ['unknown'],
+    held: { sendAfterMs: 2 * MINUTE_MS },
+  },
+  {
+    name: 'a held payout that was sent in a time that the book has lost',
     allowance: { troubles: 2, notifications: 1, requests: 1, decisions: 2 },
-    troubles: ['silence', 'unchecked', 'olderStatus'],
+    troubles: ['silence', 'unread', 'olderStatus'],
     requests: ['expire'],
     decisions: ['resend', 'fail', 'match', 'insist'],
     wasSentBefore: true,
@@ -110,7 +109,7 @@ const THEMES: readonly Theme[] = [
   {
     name: 'a request that is not sent',
     allowance: { troubles: 3, requests: 1, notifications: 1 },
-    troubles: ['rejected', 'unauthorized', 'notSent', 'throttledPost', 'unchecked', 'ambiguous'],
+    troubles: ['rejected', 'unauthorized', 'notSent', 'throttledPost', 'unread', 'ambiguous'],
     requests: ['expire', 'refresh'],
     retryAfterMs: SECOND_MS,
   },
@@ -143,23 +142,18 @@ const THEMES: readonly Theme[] = [
     foreign: FOREIGN_KINDS,
   },
   {
-    name: 'lost workers and hand-overs',
-    allowance: { troubles: 3, handOvers: 1, resets: 1, notifications: 1, requests: 1 },
-    troubles: ['workerLost', 'ambiguous', 'notSent', 'merchantAway'],
-    requests: ['expire', 'refresh', 'resendNotification'],
-  },
-  {
-    name: 'a reset to any moment',
-    allowance: { troubles: 2, resets: 1, notifications: 1, decisions: 2 },
-    troubles: ['ambiguous', 'takenTwice', 'unknownStatus'],
+    name: 'lost runs, and requests that report late',
+    allowance: { troubles: 3, notifications: 1, requests: 1, decisions: 2 },
+    troubles: ['workerLost', 'ambiguous', 'notSent'],
+    requests: ['expire', 'refresh'],
     decisions: ['resend', 'fail', 'match', 'insist'],
-    isMarked: true,
   },
   {
     name: 'what comes after the end',
     allowance: { troubles: 2, notifications: 1, requests: 1, decisions: 1 },
     troubles: [
       'turn',
+      'takenBack',
       'doubledLater',
       'silence',
       'wrongAmount',
@@ -167,9 +161,8 @@ const THEMES: readonly Theme[] = [
       'olderStatus',
       'refusedList',
       'throttled',
-      'merchantAway',
     ],
-    requests: ['recheck', 'resendNotification'],
+    requests: ['recheck'],
     decisions: ['fail', 'match', 'insist'],
   },
   {
@@ -195,7 +188,7 @@ const THEMES: readonly Theme[] = [
     retryAfterMs: SECOND_MS,
   },
   {
-    name: 'a payment that a lost workflow has sent',
+    name: 'a payment that was sent in a time that the book has lost',
     allowance: { troubles: 3, decisions: 1, notifications: 1 },
     troubles: ['flappingList', 'silence', 'olderStatus'],
     decisions: ['resend', 'fail', 'match', 'insist'],
@@ -254,7 +247,6 @@ function settingOfTheme(theme: Theme, kind: OrderKind, ambiguousPolicy: 'review'
     isListedLate,
     held,
     takesTwoPeople,
-    isMarked,
     refusesUnknown,
     wasSentBefore,
     namesAlone,
@@ -276,7 +268,6 @@ function settingOfTheme(theme: Theme, kind: OrderKind, ambiguousPolicy: 'review'
     requests: new Set(requests),
     decisions: new Set(decisions),
     foreign,
-    isMarked,
     refusesUnknown,
     wasSentBefore,
     namesAlone,

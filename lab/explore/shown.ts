@@ -35,9 +35,7 @@ export function shownBy({ book, payment, provider }: Situation, event: PaymentEv
     const status = isOld ? known.status : said;
     const isNamed = event.kind === 'listed' || event.kind === 'sent' || externalId !== undefined;
     if (!isNamed && known === undefined && transId !== ownId) continue;
-    const wasGiven = transactionOf(provider, transId)?.isGiven === true;
-    // After a reset, the merchant may have any link.
-    const mayBeGiven = transId === ownId || wasGiven || provider.wasReset || book.mayBeReset === true;
+    const mayBeGiven = transId === ownId || transactionOf(provider, transId)?.isGiven === true;
     const isOpen = book.final && book.isFailed && isUnsettled(payment.order, mayBeGiven, status);
     const isContradiction = isOpen || (transId === ownId && book.final && status !== book.status);
     // A decision that no money has moved goes with whatever will never move any.

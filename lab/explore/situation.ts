@@ -30,62 +30,15 @@ export interface Situation {
   readonly now: number;
   readonly payment: PaymentState;
   readonly todo: Todo;
-  /** A delivery that is under way in the background. */
-  readonly delivering?: { readonly number: number; readonly at: number } | undefined;
   readonly provider: Provider;
   readonly book: Book;
   readonly left: Allowance;
-  /**
-   * The state that a new worker continues from if this one is lost. Present while it has done something that isn't
-   * recorded yet.
-   */
-  readonly recorded?: Recorded | undefined;
-  /** The workflow task that somebody will reset the workflow to. */
-  readonly mark?: Mark | undefined;
-  /** Signals since the start. Temporal signals them again to a run that is reset to it. */
-  readonly signals: readonly PaymentEvent[];
-  /** Notifications to the merchant, which nothing undoes. */
-  readonly told: Told;
-}
-
-/** The notifications that may have reached the merchant, and the type of the latest that wasn't a repetition. */
-export interface Told {
-  readonly all: readonly string[];
-  readonly last?: PaymentEventType | undefined;
-  /** A person had decided the status that the merchant was notified of. */
-  readonly isDecided: boolean;
-}
-
-/** State of a run before a workflow task, with the event that came in for it, once one has. */
-export interface Mark {
-  readonly payment: PaymentState;
-  readonly todo: Todo;
-  readonly delivering: Situation['delivering'];
-  readonly book: Book;
-  readonly event?: PaymentEvent | undefined;
-  /** Signals after that. Temporal signals them again to a run that is reset. */
-  readonly signals: readonly PaymentEvent[];
-}
-
-/** Temporal's last record: the event, and the situation before it. */
-export interface Recorded {
-  readonly payment: PaymentState;
-  readonly delivering: Situation['delivering'];
-  readonly event: PaymentEvent;
-  readonly book: Book;
-  /** Nothing was answered since. */
-  readonly isFresh: boolean;
-  /** The action before that, and the decisions to send: if Temporal restarts, too, an update is lost with its task. */
-  readonly todo: Todo;
-  readonly decisionsToSend: number;
 }
 
 /** The truth at the provider, which nothing but its own moves changes. */
 export interface Provider {
   readonly transactions: readonly OwnTransaction[];
   readonly silent: 'no' | 'status' | 'all';
-  /** The workflow was reset: no request that moves money leaves after that. */
-  readonly wasReset: boolean;
   /** Status questions within the last minute, as the provider counts them. */
   readonly asked: readonly { readonly transId: TransId; readonly at: number }[];
   /** Requests that left, or may have left, and were not refused. */
@@ -114,19 +67,17 @@ export interface OwnTransaction {
   readonly hasTurned: boolean;
   /** A notification of its present status came after the payment had ended. */
   readonly isNotified: boolean;
+  /** The request that made it was doubted, and may still report. */
+  readonly isDoubted?: true | undefined;
 }
 
-/** Book of what was shown, said and promised. Entries by a lost worker are undone, as in the payment. */
+/** Book of what was shown, said and promised. */
 export interface Book {
   readonly status: PaymentStatus;
   readonly final: boolean;
-  /** Notifications that the merchant was promised, and has not taken yet, by number. */
-  readonly outbox: readonly {
-    readonly number: number;
-    readonly type: PaymentEventType;
-    readonly since?: number | undefined;
-  }[];
   readonly notifications: number;
+  /** What the merchant was told last. */
+  readonly told?: PaymentEventType | undefined;
   readonly requests: number;
   readonly open: readonly OpenRequest[];
   /**
@@ -156,8 +107,6 @@ export interface Book {
   readonly isSearched: boolean;
   /** The payment's transactions, as the provider has shown them. */
   readonly shown: readonly Shown[];
-  /** Temporal has said, or not denied, that the workflow was reset. */
-  readonly mayBeReset?: true | undefined;
   /** The provider has asked not to be called until then. */
   readonly quietUntil: number;
   /**

@@ -13,7 +13,7 @@ import { SETTINGS } from './protocol/settings.js';
 import { RULES, type Rule } from './protocol/world.js';
 
 /*
- * The small models of what comes next: how a payment's book and the hands that act on it keep each other right, and
+ * The small models of the book: how a payment's book and the hands that act on it keep each other right, and
  * what the book counts. Each is explored with all its rules, and without each of them: then something has to break.
  */
 

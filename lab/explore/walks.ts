@@ -94,8 +94,6 @@ export function walkSetting(seed: number): Setting {
     notifications: upTo(random() < 0.1 ? 30 : 6),
     requests: upTo(4),
     decisions: upTo(8),
-    handOvers: upTo(2),
-    resets: upTo(1),
   };
   return settingOf({
     name: `${kind}, seed ${seed}`,
@@ -108,7 +106,6 @@ export function walkSetting(seed: number): Setting {
     },
     allowance,
     retryAfterMs: random() < 0.5 ? 1_000 : 300_000,
-    ...(random() < 0.5 && { isMarked: true as const }),
     ...(random() < 0.2 && { refusesUnknown: true as const }),
     copies: random() < 0.1 ? 4 : 1,
     ...(random() < 0.1 && kind !== 'link' && { wasSentBefore: true as const }),
@@ -152,7 +149,7 @@ function nextMove(situation: Situation, setting: Setting, calm: number, random: 
 function isPlain({ kind, troubles = 0 }: Move): boolean {
   const isDecision = kind === 'decide' || kind === 'reject' || kind === 'approve' || kind === 'rejectPayout';
   const isMessage = kind === 'notification' || kind === 'request' || isDecision;
-  return troubles === 0 && !isMessage && kind !== 'handOver' && kind !== 'mark' && kind !== 'reset';
+  return troubles === 0 && !isMessage;
 }
 
 /** Finds a shorter walk that breaks the same rule: moves are left out as long as it does. */

@@ -89,6 +89,12 @@ export class FaultInjector {
       case 'providerCut':
         this.crashCounts.add(kind);
         return world.provider.cut();
+      case 'bookCut':
+        this.crashCounts.add(kind);
+        return await world.book.cut();
+      case 'bookKilled':
+        this.crashCounts.add(kind);
+        return await world.book.restart();
     }
   }
 

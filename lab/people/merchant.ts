@@ -1,4 +1,3 @@
-import { MINUTE_MS } from '../../src/payments/words/time.js';
 import type { ApiAnswer, SeenPayment } from './api-client.js';
 import { bringToDeciders } from './approvers.js';
 import type { PeopleContext } from './context.js';
@@ -22,6 +21,7 @@ export async function askForPayment(record: ObservedPayment, context: PeopleCont
 
 async function order(record: ObservedPayment, context: PeopleContext): Promise<void> {
   const { owner, path, key } = record.planned;
+  record.firstAskedAt ??= context.now();
   const { answer, askedAt } = await call(record, () => context.api.post(owner, path, bodyOf(record), key), context);
   noteOrder(record, answer, askedAt, context);
 }
@@ -41,7 +41,8 @@ function bodyOf({ planned, sendAt }: ObservedPayment): Readonly<Record<string, u
   return sendAt === undefined ? planned.body : { ...planned.body, sendAt: new Date(sendAt).toISOString() };
 }
 
-async function look(record: ObservedPayment, context: PeopleContext): Promise<void> {
+/** Reads the payment. @returns whether there is one */
+async function look(record: ObservedPayment, context: PeopleContext): Promise<boolean> {
   const { owner, id } = record.planned;
   const wasTaken = record.taken;
   const { answer, askedAt } = await call(record, () => context.api.get(owner, `/v1/payments/${id}`), context);
@@ -50,6 +51,7 @@ async function look(record: ObservedPayment, context: PeopleContext): Promise<vo
   else if (status === 404 ? wasTaken : isAnswer(answer)) {
     record.wrongAnswers.push(`the payment was answered ${status}`);
   }
+  return status !== 404;
 }
 
 /** Tries again until the payment is taken, and its link known. */
@@ -59,14 +61,19 @@ function pursue(record: ObservedPayment, context: PeopleContext, tries: number):
   const isWanting = isReading ? isLinkMissing(record) : isAnswerMissing(record, tries);
   if (!isWanting) return;
   timeline.at(context.now() + merchants.pauseMs(tries), async () => {
-    if (!isReading) actions.add('merchant: again');
-    await (isReading ? look(record, context) : order(record, context));
+    if (isReading) {
+      // A book that went back may have forgotten it.
+      if (!(await look(record, context))) return;
+    } else {
+      actions.add('merchant: again');
+      await order(record, context);
+    }
     pursue(record, context, tries + 1);
   });
 }
 
-function isLinkMissing({ planned, link, shownEnds, terminated }: ObservedPayment): boolean {
-  return planned.way === 'link' && link === undefined && shownEnds.length === 0 && !terminated;
+function isLinkMissing({ planned, link, shownEnds }: ObservedPayment): boolean {
+  return planned.way === 'link' && link === undefined && shownEnds.length === 0;
 }
 
 function isAnswerMissing({ planned, link, taken, refused }: ObservedPayment, tries: number): boolean {
@@ -82,7 +89,7 @@ function followHabits(record: ObservedPayment, context: PeopleContext): void {
     if (after !== undefined) timeline.at(now() + after, act);
   };
   for (const after of repeatsAfter) later(after, () => order(record, context));
-  for (const after of looksAfter) later(after, () => look(record, context));
+  for (const after of looksAfter) later(after, async () => void (await look(record, context)));
   later(otherBodyAfter, () => orderOtherwise(record, context));
   later(refreshesAfter, () => request(record, () => api.post(owner, `/v1/payments/${id}/refresh`), context));
   later(expiresAfter, () => request(record, () => api.post(owner, `/v1/collections/${id}/expire`), context));
@@ -137,8 +144,14 @@ function noteOrder(record: ObservedPayment, answer: ApiAnswer, askedAt: number, 
   }
 }
 
-/** Problems for which a refund isn't made; asked for again, it may be. */
-const REFUND_PROBLEMS = ['not_refundable', 'more_than_refundable', 'refundable_mismatch', 'phone_required'];
+/**
+ * Problems for which a refund isn't made; asked for again, it may be. The last one is of a collection that a book that
+ * went back has forgotten.
+ */
+const REFUND_PROBLEMS = [
+  ...['not_refundable', 'more_than_refundable', 'refundable_mismatch', 'phone_required'],
+  'not_found',
+];
 
 function isRefundRefused({ planned }: ObservedPayment, { code = '' }: ApiAnswer): boolean {
   return planned.refundOf !== undefined && REFUND_PROBLEMS.includes(code);
@@ -174,12 +187,9 @@ function seeHeld(
   context: PeopleContext,
 ): void {
   const isFirst = record.digest === undefined;
-  const until = Date.parse(held.until);
   if (record.planned.hold === undefined) record.wrongAnswers.push(`it is held for ${held.for.join(' and ')}`);
   record.heldAt = Math.max(record.heldAt ?? askedAt, askedAt);
-  // Until its workflow has begun, the API goes by its own clock, which simulated time leaves behind.
-  const isBehind = Date.now() < context.now() - MINUTE_MS && Date.parse(held.since) <= Date.now();
-  if (!isBehind) record.heldUntil = until;
+  record.heldUntil = Date.parse(held.until);
   record.digest = held.digest;
   if (isFirst) bringToDeciders(record, held, context);
 }

@@ -43,14 +43,11 @@ export interface ObservedPayment {
   taken: boolean;
   /** The API has answered that it will not have it. */
   refused: boolean;
-  /** Time of the first answer that has it, in ms since the epoch. */
+  /** Time of the first request for it, and of the first answer that has it, in ms since the epoch. */
+  firstAskedAt?: number | undefined;
   takenAt?: number | undefined;
   /** The code of the latest problem for which a refund was refused. */
   refusal?: string | undefined;
-  /** Its workflow was terminated in Temporal's Web UI. */
-  terminated: boolean;
-  /** Its workflow was reset in Temporal's Web UI. */
-  wasReset: boolean;
   /** The date that it is ordered for, in ms since the epoch. */
   sendAt?: number | undefined;
   /** Once it was seen to be held: the end of its wait, in ms since the epoch, and its digest. */
@@ -78,8 +75,6 @@ export function observedOf(planned: PlannedPayment): ObservedPayment {
     planned,
     taken: false,
     refused: false,
-    terminated: false,
-    wasReset: false,
     verdicts: [],
     notifications: [],
     reviews: 0,

@@ -90,7 +90,7 @@ export class Operators {
     const { id } = record.planned;
     const payment = await this.#see(record);
     if (payment === undefined) return;
-    if (payment.status !== 'REVIEW' || record.terminated) {
+    if (payment.status !== 'REVIEW') {
       this.#inbox.delete(id);
       return;
     }

@@ -7,7 +7,7 @@ import type { ObservedPayment } from './observed-payment.js';
 
 /**
  * Somebody in Temporal's Web UI: presses Cancel, which must change nothing; Reset, to any point of a payment's history,
- * after which no money may be sent that was sent before; or Terminate, which ends a workflow for good.
+ * after which no money may be sent that was sent before; or Terminate, after which another workflow goes on.
  */
 export class WebUi {
   /** @param mayBeAway whether Temporal may be away, so that a press can fail */
@@ -36,12 +36,10 @@ export class WebUi {
         return true;
       case 'reset': {
         const nth = seededRandom(this.context.seed, 'reset', id).between('point', 0, 1_000);
-        record.wasReset = true;
         return await reset(this.client.workflow, id, nth);
       }
       case 'terminate':
         await handle.terminate('somebody pressed the wrong button');
-        record.terminated = true;
         return true;
     }
   }

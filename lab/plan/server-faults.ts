@@ -27,7 +27,11 @@ export type ServerFaultKind =
   /** Every connection to the API is cut once. */
   | 'apiCut'
   /** Every connection to the provider is cut once. */
-  | 'providerCut';
+  | 'providerCut'
+  /** Every connection to the book is cut once. */
+  | 'bookCut'
+  /** The book's PostgreSQL is killed, and started again at once. */
+  | 'bookKilled';
 
 /** A worker's death in the middle of a request that moves money, before or after the provider takes it. */
 export interface Crash {
@@ -56,6 +60,8 @@ const SERVER_FAULTS: readonly (readonly [
   ['workerKilled', 1, [0, 0]],
   ['apiCut', 3, [0, 0]],
   ['providerCut', 3, [0, 0]],
+  ['bookCut', 3, [0, 0]],
+  ['bookKilled', 1, [0, 0]],
 ];
 
 /** Plans what goes wrong with the servers themselves while payments arrive. */
@@ -89,29 +95,32 @@ function planCrashes(count: number, seed: string | number): Crash[] {
   });
 }
 
+/** What is killed: a process of payments, or the book's PostgreSQL. */
+export type KillTarget = PaymentProcess | 'book';
+
 /** One kill. */
 export interface PlannedKill {
-  readonly target: PaymentProcess;
+  readonly target: KillTarget;
   /** ms from the start. */
   readonly at: number;
   /** ms until the process is started again. */
   readonly downMs: number;
 }
 
-/** A time in which the records' database is away, or takes connections and answers nothing. */
+/** A time in which the book is away, or its PostgreSQL stands still with its connections open. */
 export interface PlannedOutage {
-  readonly kind: 'recordsAway' | 'recordsHang';
+  readonly kind: 'bookAway' | 'bookHangs';
   /** ms from the start. */
   readonly at: number;
   readonly forMs: number;
 }
 
-const OUTAGES = ['recordsAway', 'recordsHang'] as const;
+const OUTAGES = ['bookAway', 'bookHangs'] as const;
 
-/** Duration of the records' outage, in ms: longer than the API waits for them. */
+/** Duration of the book's outage, in ms: longer than anybody waits for it. */
 const OUTAGE_MS = { min: 6_000, max: 15_000 } as const;
 
-/** Plans one outage of the records of each kind, in either half of `lengthMs`. */
+/** Plans one outage of the book of each kind, in either half of `lengthMs`. */
 export function planOutages(lengthMs: number, seed: string | number): PlannedOutage[] {
   const first = seededRandom(seed, 'outages').between('first', 0, 1);
   return OUTAGES.map((kind, index): PlannedOutage => {
@@ -125,7 +134,31 @@ export function planOutages(lengthMs: number, seed: string | number): PlannedOut
   });
 }
 
-const ALL: readonly PaymentProcess[] = ['temporal', 'worker', 'sandbox', 'api'];
+/** A store whose copy, made at one time, takes its place at another. */
+export interface PlannedRestore {
+  readonly store: 'book' | 'temporal';
+  /** ms from the start. */
+  readonly copiedAt: number;
+  readonly restoredAt: number;
+}
+
+/**
+ * In a shorter run, no restore is planned, in ms: between the book's copy and its return, Temporal has to be told of
+ * another beat, and both stores must not go back at once.
+ */
+const MIN_LENGTH_MS = 120_000;
+
+/** Plans the return of each store to an older copy: Temporal's first, and then the book's. */
+export function planRestores(lengthMs: number): PlannedRestore[] {
+  if (lengthMs < MIN_LENGTH_MS) return [];
+  const at = (part: number) => Math.round(part * lengthMs);
+  return [
+    { store: 'temporal', copiedAt: at(0.2), restoredAt: at(0.4) },
+    { store: 'book', copiedAt: at(0.25), restoredAt: at(0.8) },
+  ];
+}
+
+const ALL: readonly KillTarget[] = ['temporal', 'book', 'worker', 'sandbox', 'api'];
 
 /** Longest absence of a process, in ms. */
 const MAX_DOWN_MS = 3_000;
@@ -139,11 +172,12 @@ export function planKills(count: number, lengthMs: number, seed: string | number
   return Array.from({ length: count }, (_, index): PlannedKill => {
     const random = seededRandom(seed, 'kill', index);
     const moment = index + random.between('when', 0, 999) / 1_000;
-    const anyone = random.pick<PaymentProcess>('who', [
+    const anyone = random.pick<KillTarget>('who', [
       [4, 'worker'],
       [2, 'api'],
       [2, 'sandbox'],
       [3, 'temporal'],
+      [3, 'book'],
     ]);
     return {
       target: index < ALL.length ? (ALL[(first + index) % ALL.length] ?? anyone) : anyone,

@@ -1,7 +1,10 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { z } from 'zod';
+import { BookUnavailable } from '../../src/book/database.js';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../src/payments/words/time.js';
 import { auditAll } from '../audit/audit-all.js';
+import { countUndone, readBook } from '../audit/booked.js';
 import type { Violation } from '../audit/case.js';
-import { readRecorded } from '../audit/recorded.js';
 import type { Counts } from '../counts.js';
 import { eachOf } from '../each-of.js';
 import { isEndAcknowledged, type ObservedPayment, wasReviewed } from '../people/observed-payment.js';
@@ -25,6 +28,9 @@ export interface WorldResult {
 const STEP_MS = 30 * SECOND_MS;
 /** Requests of people under way at a time. */
 const MAX_IN_FLIGHT = 32;
+/** How long due notifications are waited for, and between two looks at them, in real ms. */
+const TELLING_LIMIT_MS = 5_000;
+const TELLING_LOOK_MS = 25;
 /** The time between two looks at the open payments, in ms. */
 const LOOK_MS = 3 * HOUR_MS;
 /** Sanaga checks a person's decision against the provider's books for a day; an hour more to be sure. In ms. */
@@ -68,11 +74,11 @@ async function runOrStall(setup: Setup, report: (line: string) => void): Promise
 }
 
 /**
- * The payments for whose tasks the server keeps time from going on. What was open in a terminated one was given back.
+ * The payments for whose tasks the server keeps time from going on.
  */
 async function tasksHoldingTime({ records, world }: Setup): Promise<Violation[]> {
   const held: Violation[] = [];
-  const mayRun = records.filter(({ refused, terminated }) => !refused && !terminated);
+  const mayRun = records.filter(({ refused }) => !refused);
   await eachOf(mayRun, MAX_IN_FLIGHT, async ({ planned: { id } }) => {
     // A history that can't be read is none of the audit's, which follows.
     const history = await world.temporal.workflow
@@ -93,26 +99,22 @@ async function tasksHoldingTime({ records, world }: Setup): Promise<Violation[]>
 async function runUntilEnd(setup: Setup, report: (line: string) => void): Promise<void> {
   const { world, start, lastArrival } = setup;
   let lookAt = start;
-  let recordAt = start + DAY_MS;
   for (;;) {
     const now = await world.time.now();
     await actWhatIsDue(setup);
     await world.sandbox.quiet();
     await setup.faultInjector.settled();
+    await untilTold(setup);
     if (now >= lookAt) {
       const open = setup.records.filter((record) => !hasEnded(record, now)).length;
       report(`day ${((now - start) / DAY_MS).toFixed(2)}: ${open} payments have not ended`);
       const isOver = now > lastArrival && open === 0 && world.clock.nextDue() === undefined;
       lookAt = now + LOOK_MS;
-      if (isOver || now >= recordAt) {
-        const running = await record(setup);
-        // What was in doubt is checked for a day after its end, and is recorded then.
-        if (isOver && running === 0) return;
-        recordAt = now + DAY_MS;
-      }
+      // What was in doubt is checked for a day after its end.
+      if (isOver && (await countUndone(world.book.book.query)) === 0) return;
     }
     if (now > lastArrival + DRAIN_MS) return;
-    await world.time.sleepUntil(nextStop(setup, lookAt));
+    await world.time.sleepUntil(await nextStop(setup, lookAt));
   }
 }
 
@@ -125,40 +127,55 @@ async function actWhatIsDue({ world, timeline }: Setup): Promise<void> {
   }
 }
 
-function nextStop({ timeline, world, start }: Setup, lookAt: number): number {
-  const sandbox = world.clock.nextDue() ?? Number.POSITIVE_INFINITY;
-  const step = start + Math.ceil((sandbox - start) / STEP_MS) * STEP_MS;
+/**
+ * Waits until merchants were told what is due: time must not run away from the worker, whose tries are none of
+ * Temporal's tasks. A worker that is gone is not waited for.
+ */
+async function untilTold({ world }: Setup): Promise<void> {
+  const { query } = world.book.book;
+  const end = performance.now() + TELLING_LIMIT_MS;
+  for (;;) {
+    const now = new Date(await world.time.now());
+    const due = await query('SELECT 1 FROM notifications WHERE due_at <= $1 OR position IS NULL LIMIT 1', [now]).catch(
+      orUndefined,
+    );
+    if (due?.length === 0 || performance.now() > end) return;
+    await pause(TELLING_LOOK_MS);
+  }
+}
+
+/** A connection that was cut isn't noticed before it is used. */
+function orUndefined(error: unknown): undefined {
+  if (!(error instanceof BookUnavailable)) throw error;
+}
+
+const nextSchema = z.object({ at: z.date().optional() });
+
+async function nextStop({ timeline, world, start }: Setup, lookAt: number): Promise<number> {
+  const now = new Date(await world.time.now());
+  const [row] = await world.book.book.query('SELECT min(due_at) AS at FROM notifications WHERE due_at > $1', [now]);
+  const told = nextSchema.parse(row).at?.getTime() ?? Number.POSITIVE_INFINITY;
+  const next = Math.min(world.clock.nextDue() ?? Number.POSITIVE_INFINITY, told);
+  const step = start + Math.ceil((next - start) / STEP_MS) * STEP_MS;
   return Math.min(lookAt, timeline.next() ?? Number.POSITIVE_INFINITY, step);
 }
 
 /** The merchant knows the outcome, or was refused. A payment that was reviewed is checked for a day more. */
 function hasEnded(record: ObservedPayment, now: number): boolean {
-  if (record.refused || record.terminated) return true;
+  if (record.refused) return true;
   const last = record.notifications.findLast(({ acknowledged }) => acknowledged);
   if (last === undefined || !isEndAcknowledged(record)) return false;
   return !wasReviewed(record) || now > last.at + CHECKED_FOR_MS;
 }
 
-/**
- * Records the payments that have ended so far: one that is opened again is recorded several times.
- *
- * @returns how many payments go on
- */
-async function record({ records, world }: Pick<Setup, 'records' | 'world'>): Promise<number> {
-  const ids = records.map(({ planned }) => planned.id);
-  return await world.records.record(world.temporal, ids);
-}
-
 async function auditWorld({ records, context, merchant, world, traffic }: Setup): Promise<Violation[]> {
   const { ledger, posts } = world.sandbox;
-  const { records: kept } = world.records;
-  await record({ records, world });
-  const recordedOf = await readRecorded(kept);
+  const book = await readBook(world.book.book.query);
   const ids = new Set<string | undefined>(records.map(({ planned }) => planned.id));
   return await auditAll(records, {
     api: context.api,
     actions: context.actions,
-    caseOf: (record, shown) => {
+    caseOf: (record, shown, booked) => {
       const { id } = record.planned;
       const transactions = context.transactionsOf(record);
       return {
@@ -167,7 +184,7 @@ async function auditWorld({ records, context, merchant, world, traffic }: Setup)
         transactions,
         posts: posts.of(id).received - traffic.refused(id),
         sentAt: traffic.firstOf(id),
-        recorded: recordedOf(id),
+        booked,
         tooManyQuestions: transactions.flatMap(({ transId }) => traffic.tooManyQuestions(transId)),
       };
     },
@@ -178,7 +195,6 @@ async function auditWorld({ records, context, merchant, world, traffic }: Setup)
     unreadable: merchant.unreadable,
     maxTries: 4,
     pauseMs: 0,
-    // Nothing can awaken it: the test server leaves its queries with a dead worker for ever.
-    mayLoseTerminated: true,
+    book,
   });
 }

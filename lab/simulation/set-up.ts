@@ -23,7 +23,7 @@ import { type BookedStatus, entriesOf } from '../world/provider-books.js';
 import { ProviderTraffic } from '../world/provider-traffic.js';
 import { PlannedTimeline } from '../world/simulated-time.js';
 import { type SimulatedWorld, startSimulatedWorld } from '../world/simulated-world.js';
-import type { WrapActivities } from '../world/worker.js';
+import type { WrapCalls } from '../world/worker-parts.js';
 
 /** The size of a simulation and its seed: the same seed gives the same faults. */
 export interface SimulationOptions {
@@ -34,7 +34,7 @@ export interface SimulationOptions {
   /** The compiled worker process; without it the worker runs in this process, and is never killed. */
   readonly workerProgram?: string | undefined;
   /** Breaks a rule on purpose, to see it caught. For a worker in this process. */
-  readonly wrapActivities?: WrapActivities | undefined;
+  readonly wrapCalls?: WrapCalls | undefined;
   readonly report?: ((line: string) => void) | undefined;
 }
 
@@ -114,7 +114,7 @@ export async function setUp(options: SimulationOptions, workflowBundle: string):
     seed,
     workflowBundle,
     workerProgram: options.workerProgram,
-    wrapActivities: options.wrapActivities,
+    wrapCalls: options.wrapCalls,
     report: options.report ?? (() => undefined),
     onWorkerFailure: faultInjector.onWorkerFailure,
     onProviderRequest(request, response, now) {

@@ -1,11 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { hostname } from 'node:os';
 import type { Connection } from '@temporalio/client';
 // The package is CommonJS of a form whose named exports Node cannot see.
-import proto, { type temporal } from '@temporalio/proto';
-import { NAMESPACE, TASK_QUEUE, type WorkerHost } from './worker.js';
+import proto from '@temporalio/proto';
+import type { WorkerHost } from './worker.js';
+import { NAMESPACE, TASK_QUEUE } from './worker-parts.js';
 
 /** One worker after the other: when one has ended, the next one gets its tasks. */
 export class WorkerSuccession implements WorkerHost {
@@ -55,9 +55,7 @@ export class WorkerSuccession implements WorkerHost {
   }
 }
 
-type WorkflowExecution = temporal.api.common.v1.IWorkflowExecution;
-
-const { TaskQueueKind, WorkflowTaskFailedCause, QueryResultType } = proto.temporal.api.enums.v1;
+const { TaskQueueKind, WorkflowTaskFailedCause } = proto.temporal.api.enums.v1;
 
 /** Time limit for one poll for tasks, in real ms. */
 const POLL_MS = 60_000;
@@ -82,42 +80,15 @@ async function returnOrphanedTasks(connection: Connection, queue: string, signal
       );
       const { taskToken } = task;
       if (taskToken === undefined || taskToken === null || taskToken.length === 0) continue;
-      if (task.query) {
-        await workflowService.respondQueryTaskCompleted({
-          ...common,
-          taskToken,
-          completedType: QueryResultType.QUERY_RESULT_TYPE_FAILED,
-          errorMessage: 'the worker is gone',
-        });
-        await awaken(workflowService, task.workflowExecution);
-      } else {
-        await workflowService.respondWorkflowTaskFailed({
-          ...common,
-          taskToken,
-          cause: WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_RESET_STICKY_TASK_QUEUE,
-        });
-      }
+      await workflowService.respondWorkflowTaskFailed({
+        ...common,
+        taskToken,
+        cause: WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_RESET_STICKY_TASK_QUEUE,
+      });
     } catch {
       // The poll or the task has timed out: poll again.
     }
   }
-}
-
-/**
- * Has a workflow go to another worker. One that waits for nothing but messages, as a payment under review may, would
- * never have a task again, and queries alone don't move it. The signal means nothing to it.
- */
-async function awaken(
-  workflowService: Connection['workflowService'],
-  workflowExecution: WorkflowExecution | null | undefined,
-): Promise<void> {
-  if (!workflowExecution) return;
-  await workflowService.signalWorkflowExecution({
-    namespace: NAMESPACE,
-    workflowExecution,
-    signalName: 'awaken',
-    requestId: randomUUID(),
-  });
 }
 
 /** Each call gets a signal of its own, as the client never removes its listener. */

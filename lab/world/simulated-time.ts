@@ -4,7 +4,7 @@ import type { temporal } from '@temporalio/proto';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { ManualClock } from '../../sandbox/clock.js';
 import type { Timeline } from '../people/context.js';
-import { NAMESPACE } from './worker.js';
+import { NAMESPACE } from './worker-parts.js';
 
 /** Simulated time stands still: a workflow task never ends. */
 export class StalledError extends Error {
@@ -47,6 +47,12 @@ export class SimulatedTime {
     this.clock.advanceTo(time);
     return this.clock.now();
   }
+
+  /** The time without a question to the server: it may lag behind while somebody sleeps. ms since the epoch. */
+  readonly known = (): number => {
+    if (this.#known === undefined) return this.clock.now();
+    return Math.max(this.clock.now(), Math.floor(this.#known.time + performance.now() - this.#known.tick));
+  };
 
   /**
    * Lets time pass until `time`.

@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Client, WorkflowClientInterceptor } from '@temporalio/client';
-// The package is CommonJS of a form whose named exports Node cannot see.
-import proto from '@temporalio/proto';
+import type { Client } from '@temporalio/client';
 import { pino } from 'pino';
 import { type ManualClock, manualClock } from '../../sandbox/clock.js';
 import { createSandbox, type Sandbox } from '../../sandbox/sandbox.js';
@@ -17,20 +15,18 @@ import { CREDENTIALS, merchantsWith, WEBHOOK_TOKEN } from './credentials.js';
 import { LocalServer } from './local-server.js';
 import { TemporalWire, WorkerSuccession } from './orphaned-tasks.js';
 import { LastWebhookStatuses } from './provider-traffic.js';
-import { type SimulatedRecords, startSimulatedRecords } from './simulated-records.js';
+import { type SimulatedBook, startSimulatedBook } from './simulated-book.js';
 import { SimulatedTime, unlockingTime } from './simulated-time.js';
+import { quietRuntime, type WorkerHost, workerChild, workerInThisProcess } from './worker.js';
 import {
   encryptionWith,
   NAMESPACE,
   providerClients,
-  quietRuntime,
+  quickTaskTimeout,
   TASK_QUEUE,
-  type WorkerHost,
   type WorkerSettings,
-  type WrapActivities,
-  workerChild,
-  workerInThisProcess,
-} from './worker.js';
+  type WrapCalls,
+} from './worker-parts.js';
 
 export interface SimulatedWorldOptions {
   readonly seed: string | number;
@@ -38,8 +34,8 @@ export interface SimulatedWorldOptions {
   readonly workflowBundle: string;
   /** The compiled worker process; without it the worker runs in this process and can't be killed. */
   readonly workerProgram?: string | undefined;
-  /** Changes what activities do; for a worker in this process. */
-  readonly wrapActivities?: WrapActivities | undefined;
+  /** Changes what the worker calls; for one in this process. */
+  readonly wrapCalls?: WrapCalls | undefined;
   readonly report: (line: string) => void;
   /** Called when a worker in a process of its own ends by itself. */
   readonly onWorkerFailure: (code: number | null) => void;
@@ -72,8 +68,8 @@ const MERCHANT_TIMEOUT_MS = 500;
 const WEBHOOK_TIMEOUT_MS = 5_000;
 
 /**
- * All of Sanaga and everyone around it: API, provider and merchant's endpoint over real HTTP, a worker, and Temporal's
- * time-skipping server, whose time all of them follow.
+ * All of Sanaga and everyone around it: API, provider and merchant's endpoint over real HTTP, a worker, a book on a
+ * PostgreSQL of its own, and Temporal's time-skipping server, whose time all of them follow.
  */
 export interface SimulatedWorld {
   readonly time: SimulatedTime;
@@ -83,7 +79,7 @@ export interface SimulatedWorld {
   readonly provider: LocalServer;
   readonly worker: WorkerSuccession;
   readonly temporal: Client;
-  readonly records: SimulatedRecords;
+  readonly book: SimulatedBook;
   stop(): Promise<void>;
 }
 
@@ -100,7 +96,8 @@ export async function startSimulatedWorld(options: SimulatedWorldOptions): Promi
     sandbox.app(request, response);
   });
   const lastWebhookStatuses = new LastWebhookStatuses();
-  const api = new LocalServer((request, response) => {
+  const api = new LocalServer(async (request, response) => {
+    await time.now();
     lastWebhookStatuses.record(request, response);
     app(request, response);
   });
@@ -115,10 +112,10 @@ export async function startSimulatedWorld(options: SimulatedWorldOptions): Promi
     interceptors: { workflow: [quickTaskTimeout, unlockingTime(env.connection)] },
   });
   withEmptyIndex(temporal.connection);
-  const records = await startSimulatedRecords(encryptionWith(encryptionKey));
+  const book = await startSimulatedBook(encryptionWith(encryptionKey), time.known);
   const shutdown = new Shutdown();
   const app = createApp({
-    ...{ client: temporal, records: records.records, providers, shutdown },
+    ...{ client: temporal, book: book.book, providers, shutdown },
     ...{ taskQueue: TASK_QUEUE, namespace: NAMESPACE, terms: TERMS, webhookToken: WEBHOOK_TOKEN },
     merchants: merchantsWith(SIMULATED_LIMITS),
     logger: pino({ level: 'error' }, process.stderr),
@@ -128,6 +125,7 @@ export async function startSimulatedWorld(options: SimulatedWorldOptions): Promi
   const wire = await TemporalWire.to(env.address);
   const host = workerHost(options, lastWebhookStatuses, {
     temporalAddress: wire.address,
+    bookUrl: book.url,
     providerUrl: provider.url,
     merchantUrl: `${merchant.url}/notifications`,
     workflowBundle: options.workflowBundle,
@@ -139,7 +137,7 @@ export async function startSimulatedWorld(options: SimulatedWorldOptions): Promi
   await worker.start();
 
   return {
-    ...{ time, clock, sandbox, api, provider, worker, temporal, records },
+    ...{ time, clock, sandbox, api, provider, worker, temporal, book },
     async stop() {
       // Otherwise the API goes on to start payments whose start has failed.
       shutdown.begin();
@@ -150,7 +148,7 @@ export async function startSimulatedWorld(options: SimulatedWorldOptions): Promi
       await Promise.all([provider.leave(), api.leave(), merchant.leave()]);
       for (const { close } of Object.values(providers)) close();
       await temporal.connection.close();
-      await records.stop();
+      await book.stop();
       await env.teardown();
     },
   };
@@ -172,20 +170,10 @@ function simulatedProvider(clock: ManualClock, publicUrl: string, apiUrl: string
 }
 
 function workerHost(
-  { workerProgram, wrapActivities = (activities) => activities, onWorkerFailure }: SimulatedWorldOptions,
+  { workerProgram, wrapCalls = (calls) => calls, onWorkerFailure }: SimulatedWorldOptions,
   lastWebhookStatuses: LastWebhookStatuses,
   settings: WorkerSettings,
 ): WorkerHost {
   if (workerProgram !== undefined) return workerChild(settings, workerProgram, onWorkerFailure);
-  return workerInThisProcess(settings, (activities) => wrapActivities(activities, lastWebhookStatuses.of));
+  return workerInThisProcess(settings, (calls) => wrapCalls(calls, lastWebhookStatuses.of));
 }
-
-/** Real seconds after which a task of a worker that is gone goes to another; ten unless set. */
-const workflowTaskTimeout = proto.google.protobuf.Duration.fromObject({ seconds: 3 });
-
-/** Has a dead worker's tasks time out soon: simulated time stands until they do. */
-const quickTaskTimeout: WorkflowClientInterceptor = {
-  startUpdateWithStart: (input, next) =>
-    next({ ...input, workflowStartOptions: { ...input.workflowStartOptions, workflowTaskTimeout } }),
-  signalWithStart: (input, next) => next({ ...input, options: { ...input.options, workflowTaskTimeout } }),
-};

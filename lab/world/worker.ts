@@ -1,97 +1,15 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { createSecretKey } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
-import { Client } from '@temporalio/client';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
-import { pino } from 'pino';
-import { z } from 'zod';
-import { type Activities, createActivities } from '../../src/activities/activities.js';
-import { createMerchantNotifier } from '../../src/activities/merchant.js';
-import { refundedCollections } from '../../src/engine/refunded-collections.js';
-import { createProviderClient } from '../../src/provider/client.js';
-import { dataConverterOf, type Encryption, keysOf } from '../../src/temporal/encryption.js';
-import { createPaymentWorker, type PaymentWorkerOptions } from '../../src/worker/payment-worker.js';
+import { createPaymentWorker } from '../../src/worker/payment-worker.js';
 import { withEmptyIndex } from '../../stack/temporal/time-skipping.js';
-import { CREDENTIALS, MERCHANT_SECRET } from './credentials.js';
-
-/** The settings of a simulated worker, passed to its process as JSON. */
-export const workerSettingsSchema = z.object({
-  temporalAddress: z.string(),
-  providerUrl: z.string(),
-  /** Address that takes notifications for the merchant. */
-  merchantUrl: z.string(),
-  workflowBundle: z.string(),
-  providerTimeoutMs: z.int(),
-  merchantTimeoutMs: z.int(),
-  /** The base64 of the key that payments are encrypted with. */
-  encryptionKey: z.string(),
-});
-export type WorkerSettings = z.infer<typeof workerSettingsSchema>;
-
-export const NAMESPACE = 'default';
-export const TASK_QUEUE = 'payments';
-
-const LIMITS: PaymentWorkerOptions['limits'] = {
-  maxCachedWorkflows: 5_000,
-  maxConcurrentWorkflowTasks: 40,
-  maxConcurrentActivities: 40,
-  maxConcurrentLocalActivities: 100,
-  shutdownGraceMs: 1_000,
-};
-
-/**
- * Simulated time passes this many times faster than real time while connections wait: too fast for the client's pauses
- * to matter.
- */
-const TIME_FACTOR = 1_000;
-
-/** A client for each of the provider's services. Their pauses are short, as simulated time stands still in them. */
-export function providerClients(url: string, timeoutMs: number) {
-  const now = () => performance.now() * TIME_FACTOR;
-  const common = { url, timeoutMs, now, orderSlots: LIMITS.maxConcurrentActivities };
-  return {
-    collection: createProviderClient({ service: 'collection', ...CREDENTIALS.collection, ...common }),
-    payout: createProviderClient({ service: 'payout', ...CREDENTIALS.payout, ...common }),
-  };
-}
-
-/** @param key the base64 of 32 bytes */
-export function encryptionWith(key: string): Encryption {
-  return { keys: keysOf([{ id: 'simulated', key: createSecretKey(key, 'base64') }]), isOn: true };
-}
-
-/** Everything a simulated worker needs, and how to let go of it. */
-export function workerParts(settings: WorkerSettings, connection: NativeConnection) {
-  const encryption = encryptionWith(settings.encryptionKey);
-  const client = new Client({ connection, namespace: NAMESPACE, dataConverter: dataConverterOf(encryption) });
-  const providers = providerClients(settings.providerUrl, settings.providerTimeoutMs);
-  const endpoints = [{ url: settings.merchantUrl, secrets: [MERCHANT_SECRET] }];
-  const merchant = createMerchantNotifier({
-    endpointsOf: () => endpoints,
-    timeoutMs: settings.merchantTimeoutMs,
-    allowPrivate: true,
-  });
-  const collections = refundedCollections({ client, taskQueue: TASK_QUEUE, logger: pino({ level: 'silent' }) });
-  return {
-    options: {
-      namespace: NAMESPACE,
-      taskQueue: TASK_QUEUE,
-      workflowBundle: { codePath: settings.workflowBundle },
-      limits: LIMITS,
-      encryption,
-    },
-    activities: createActivities({ providers, merchant, collections }),
-    close(): void {
-      for (const provider of Object.values(providers)) provider.close();
-    },
-  };
-}
+import { startWorkerParts, type WorkerCalls, type WorkerSettings } from './worker-parts.js';
 
 /** A worker's connection: uncompressed, so that the wire understands it. */
-export async function connectWorker({ temporalAddress: address }: WorkerSettings): Promise<NativeConnection> {
+async function connectWorker({ temporalAddress: address }: WorkerSettings): Promise<NativeConnection> {
   return withEmptyIndex(await NativeConnection.connect({ address, grpcCompression: { codec: 'none' } }));
 }
 
@@ -173,39 +91,54 @@ function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
 }
 
-/** A worker beside everything else: it can be stopped and started, but not killed. */
-export function workerInThisProcess(
+/** A worker that runs, and the loops beside it. */
+export async function runSimulatedWorker(
   settings: WorkerSettings,
-  wrapActivities: (activities: Activities) => Activities,
-): WorkerHost {
-  let running: { readonly shutdown: () => void; readonly ended: Promise<void> } | undefined;
+  stop: AbortSignal,
+  { onReady, wrap }: { readonly onReady?: () => void; readonly wrap?: (calls: WorkerCalls) => WorkerCalls } = {},
+): Promise<void> {
+  const connection = await connectWorker(settings);
+  const parts = await startWorkerParts(settings, connection, wrap);
+  const ended = new AbortController();
+  try {
+    const { options, activities } = parts;
+    const worker = await createPaymentWorker({ ...options, connection, activities });
+    stop.addEventListener('abort', () => worker.shutdown(), { once: true });
+    if (stop.aborted) worker.shutdown();
+    const looping = parts.loops(ended.signal);
+    onReady?.();
+    try {
+      await worker.run();
+    } finally {
+      ended.abort();
+      await looping;
+    }
+  } finally {
+    await connection.close();
+    await parts.close();
+  }
+}
+
+/** A worker beside everything else: it can be stopped and started, but not killed. */
+export function workerInThisProcess(settings: WorkerSettings, wrap: (calls: WorkerCalls) => WorkerCalls): WorkerHost {
+  let running: { readonly stop: AbortController; readonly ended: Promise<void> } | undefined;
   return {
     async start() {
-      const connection = await connectWorker(settings);
-      const { options, activities, close } = workerParts(settings, connection);
-      const worker = await createPaymentWorker({
-        ...options,
-        connection,
-        activities: wrapActivities(activities),
+      const stop = new AbortController();
+      let ended: Promise<void> = Promise.resolve();
+      const ready = new Promise<void>((onReady) => {
+        ended = runSimulatedWorker(settings, stop.signal, { onReady, wrap });
       });
-      running = { shutdown: () => worker.shutdown(), ended: end(worker.run(), connection, close) };
+      await Promise.race([ready, ended]);
+      running = { stop, ended };
     },
     async stop() {
-      running?.shutdown();
+      running?.stop.abort();
       await running?.ended;
       running = undefined;
     },
     kill: () => Promise.resolve(false),
   };
-}
-
-async function end(running: Promise<void>, connection: NativeConnection, close: () => void): Promise<void> {
-  try {
-    await running;
-  } finally {
-    await connection.close();
-    close();
-  }
 }
 
 let isQuiet = false;
@@ -250,13 +183,3 @@ export async function bundleWorkflows(file: string): Promise<string> {
 function here(relative: string): string {
   return fileURLToPath(new URL(relative, import.meta.url));
 }
-
-/**
- * Changes what activities do.
- *
- * @param lastWebhookStatus the status that notifications named last for a transaction
- */
-export type WrapActivities = (
-  activities: Activities,
-  lastWebhookStatus: (transId: string) => string | undefined,
-) => Activities;

@@ -9,10 +9,6 @@ import type { PaymentId, TransId } from '../payments/words/payment-id.js';
 /** A payout that refunds a collection. */
 export type RefundOrder = PayoutOrder & { readonly refundOf: PaymentId };
 
-export function isRefund(order: PayoutOrder): order is RefundOrder {
-  return order.refundOf !== undefined;
-}
-
 /** The collections of refunds, as they are now. */
 export interface RefundedCollections {
   /** @throws when the collection, or one of its refunds, can't be read */

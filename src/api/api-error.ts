@@ -11,6 +11,7 @@ interface ApiErrorOptions {
   readonly payment?: Payment | undefined;
   readonly paymentId?: PaymentId | undefined;
   readonly force?: Force | undefined;
+  readonly transactionAmount?: number | undefined;
   readonly beingMade?: true | undefined;
   readonly sums?: RefundSums | undefined;
 }
@@ -61,28 +62,18 @@ export const noSuchNotification = (): ApiError =>
 /** A request repeated after this time is likely to succeed, in ms. */
 const RETRY_AFTER_MS = 5_000;
 
-/** Temporal doesn't answer, or no worker does. */
+/** The book or Temporal doesn't answer. */
 export const temporarilyUnavailable = (
   detail: string,
   { paymentId, cause }: { paymentId?: PaymentId; cause?: unknown } = {},
 ): ApiError =>
   new ApiError('temporarily_unavailable', detail, { headers: retryAfter(RETRY_AFTER_MS), paymentId, cause });
 
-export const noRecords = (missing: string): ApiError =>
-  new ApiError('no_records', `This installation keeps no records (RECORDS_URL is not set), and so no ${missing}.`);
-
-/**
- * A record is there, and can't be read: an operator has to do something about it. Unlike {@link recordsUnavailable}, it
- * is known that something was done.
- */
+/** It is there, and can't be read: an operator has to do something about it. */
 export const recordUnreadable = (
   detail: string,
   { paymentId, cause }: { paymentId?: PaymentId; cause?: unknown } = {},
 ): ApiError => new ApiError('record_unreadable', detail, { paymentId, cause });
-
-/** The records can't be read. */
-export const recordsUnavailable = (detail: string, cause?: unknown): ApiError =>
-  new ApiError('records_unavailable', detail, { headers: retryAfter(RETRY_AFTER_MS), cause });
 
 /**
  * @param reason for the log only

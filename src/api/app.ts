@@ -2,14 +2,12 @@ import { parse as parseQuery } from 'node:querystring';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import helmet, { type HelmetOptions } from 'helmet';
 import { Registry } from 'prom-client';
-import { Descriptions } from '../engine/descriptions.js';
-import { EarlyNotifications } from '../engine/early-notifications.js';
-import { Links } from '../engine/links.js';
+import { Statements } from '../book/statements.js';
+import { Changes } from '../engine/changes.js';
+import { keepPeople } from '../engine/keep-people.js';
 import { createNotificationLimits, type NotificationLimits } from '../engine/notification-limits.js';
-import { PayoutLimits } from '../engine/payout-limits.js';
-import { ProviderRecords } from '../engine/provider-records.js';
-import { measureRecords } from '../engine/recorded-payments.js';
-import { SharedUpdates } from '../engine/update-payment.js';
+import { ProviderLooks } from '../engine/provider-looks.js';
+import { temporalCheck } from '../engine/temporal-calls.js';
 import { measureWaiting } from '../engine/waiting.js';
 import { createAuthenticator } from '../http/auth.js';
 import { createMetrics } from '../http/metrics.js';
@@ -17,8 +15,9 @@ import { sendProblem } from '../http/problem.js';
 import { type RequestAllowance, RequestLimits } from '../http/request-limits.js';
 import { logRequests, recordOf } from '../http/request-log.js';
 import type { UnparsedRequest } from '../http/server.js';
+import { parsePaymentId } from '../payments/words/payment-id.js';
 import { Shutdown } from '../process/shutdown.js';
-import type { Merchant } from '../settings/merchants.js';
+import { type Merchant, namedKeysIn } from '../settings/merchants.js';
 import type { Tracing } from '../telemetry/tracing.js';
 import { notFound } from './api-error.js';
 import { measureBalances } from './balance-metrics.js';
@@ -95,7 +94,7 @@ export const routes: readonly Route[] = [
 export interface AppOptions
   extends Pick<
     ApiContext,
-    'client' | 'taskQueue' | 'namespace' | 'terms' | 'webhookToken' | 'logger' | 'records' | 'restoredAt'
+    'client' | 'taskQueue' | 'namespace' | 'terms' | 'webhookToken' | 'logger' | 'book' | 'onTurn'
   > {
   readonly providers: ApiProviders;
   readonly merchants: readonly Merchant[];
@@ -113,6 +112,8 @@ export interface AppOptions
   readonly limits?: NotificationLimits;
   /** Receives the API's metrics. */
   readonly registry?: Registry;
+  /** The book's, by default. */
+  readonly statements?: Statements;
   /** Traces the payments' requests; nobody does, by default. */
   readonly tracing?: Tracing | undefined;
 }
@@ -182,23 +183,22 @@ export function createApi({
     answerWithinMs,
     limits,
     requestLimits: new RequestLimits(allowance),
-    descriptions: new Descriptions(options.client),
-    updates: new SharedUpdates(),
-    early: new EarlyNotifications(options.logger),
+    changes: new Changes(options.book),
+    checkTemporal: temporalCheck(options.client, options.namespace),
     links: providers.collection,
     tracing,
-    madeLinks: new Links(),
     readiness: sharedReadiness(options),
     openApi: describeOnce(),
-    payoutLimits: new PayoutLimits(),
+    statements: options.statements ?? new Statements(options.book),
     providers: { collection: sharedBalance(providers.collection), payout: sharedBalance(providers.payout) },
-    providerRecords: new ProviderRecords(),
+    readers: providers,
+    looks: new ProviderLooks(),
   };
   measureWaiting(registry, context);
-  measureRecords(registry, context);
   measureStatements(registry, context);
   measureBalances(registry, context.providers, floatWarnBelow);
   const authenticator = createAuthenticator(merchants);
+  void keepPeople(options.book, namedKeysIn(merchants), options.logger);
   mountRoutes(app, routes, context, authenticator);
   app.use(({ path }) => {
     throw notFound(path);
@@ -206,13 +206,17 @@ export function createApi({
   app.use(explain, sendProblem);
   return {
     app,
-    replaceMerchants: (next) => authenticator.replace(next),
+    replaceMerchants(next) {
+      void keepPeople(options.book, namedKeysIn(next), options.logger);
+      authenticator.replace(next);
+    },
     onUnparsed: (request) => countUnparsed(request, context),
   };
 }
 
 /** Turns the engine's errors into problems. */
-const explain: ErrorRequestHandler = (error: unknown, _request, _response, next) => next(toProblem(error) ?? error);
+const explain: ErrorRequestHandler = (error: unknown, request, _response, next) =>
+  next(toProblem(error, parsePaymentId(recordOf(request).paymentId)) ?? error);
 
 /** Few ask for the document, and making it takes longer than the rest of the API's start. */
 function describeOnce(): () => Buffer {

@@ -1,10 +1,9 @@
-import type { EarlyNotifications } from '../engine/early-notifications.js';
+import type { Statements } from '../book/statements.js';
 import type { LinkMaker } from '../engine/links.js';
 import type { NotificationLimits } from '../engine/notification-limits.js';
-import type { LimitContext } from '../engine/payout-limits.js';
+import type { OrderContext } from '../engine/order.js';
+import type { LookContext, ProviderLooks, ProviderReader } from '../engine/provider-looks.js';
 import type { HintContext } from '../engine/provider-notifications.js';
-import type { ProviderRecords } from '../engine/provider-records.js';
-import type { StartContext } from '../engine/start-payment.js';
 import type { Metrics } from '../http/metrics.js';
 import type { RequestLimits } from '../http/request-limits.js';
 import type { Service } from '../payments/words/order.js';
@@ -15,10 +14,10 @@ export interface BalanceReader {
   balance(): Promise<BalanceAnswer>;
 }
 
-/** The provider's services as the API uses them: it reads both balances, and makes links. */
+/** The provider's services as the API uses them: it reads what they know, and makes links. */
 export interface ApiProviders {
-  readonly collection: BalanceReader & LinkMaker;
-  readonly payout: BalanceReader;
+  readonly collection: BalanceReader & ProviderReader & LinkMaker;
+  readonly payout: BalanceReader & ProviderReader;
 }
 
 /** A balance, or why there is none, and when the provider was asked, in ms since the epoch. */
@@ -39,28 +38,22 @@ export interface WebUi {
 }
 
 /** Dependencies of the routes' handlers. */
-export interface ApiContext extends StartContext, HintContext, LimitContext {
+export interface ApiContext extends OrderContext, HintContext, LookContext {
   readonly namespace: string;
   readonly ui: WebUi;
   readonly providers: Readonly<Record<Service, SharedBalance>>;
-  readonly providerRecords: ProviderRecords;
+  readonly looks: ProviderLooks;
+  readonly statements: Statements;
   readonly webhookToken: string;
-  /**
-   * Time of Temporal's last restore from a backup, in ms since the epoch. Refunds that were made before it may be
-   * unknown.
-   */
-  readonly restoredAt?: number | undefined;
   readonly metrics: Metrics;
   readonly limits: NotificationLimits;
   /**
    * Checks that the process can serve. The answer may be a second old.
    *
-   * @returns a warning for operators, if there is something to look at
    * @throws {ApiError} `temporarily_unavailable` when it can't.
    */
-  readiness(): Promise<string | undefined>;
+  readiness(): Promise<void>;
   /** The OpenAPI document, as JSON. */
   openApi(): Buffer;
   readonly requestLimits: RequestLimits;
-  readonly early: EarlyNotifications;
 }

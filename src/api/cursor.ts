@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { Place } from '../book/lists.js';
 import { parsePaymentId } from '../payments/words/payment-id.js';
-import type { Place } from '../records/places.js';
 
 /** The latest time that there is a `Date` of, in ms since the epoch. */
 const MAX_TIME_MS = 8_640_000_000_000_000;

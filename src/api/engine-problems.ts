@@ -1,20 +1,29 @@
+import { BookUnavailable } from '../book/database.js';
+import { UnreadableRecordError } from '../book/versioned-json.js';
 import { type EngineError, isEngineError } from '../engine/errors.js';
-import { httpProblem, invalidRequest, Problem, retryAfter } from '../http/problem.js';
+import { invalidRequest, Problem, retryAfter } from '../http/problem.js';
 import { xaf } from '../payments/words/limits.js';
-import {
-  ApiError,
-  noRecords,
-  paymentNotFound,
-  recordsUnavailable,
-  recordUnreadable,
-  temporarilyUnavailable,
-} from './api-error.js';
+import type { PaymentId } from '../payments/words/payment-id.js';
+import { ApiError, paymentNotFound, recordUnreadable, temporarilyUnavailable } from './api-error.js';
 
-/** An error as the problem that it is answered with; `undefined` for a mistake of ours. */
-export function toProblem(error: unknown): Problem | undefined {
+/**
+ * An error as the problem that it is answered with; `undefined` for a mistake of ours.
+ *
+ * @param paymentId the payment that the request was about
+ */
+export function toProblem(error: unknown, paymentId?: PaymentId): Problem | undefined {
   if (error instanceof Problem) return error;
+  if (error instanceof BookUnavailable) return temporarilyUnavailable(AWAY, { cause: error });
+  if (error instanceof UnreadableRecordError) {
+    return recordUnreadable(UNREADABLE, { cause: error, ...(paymentId && { paymentId }) });
+  }
   return isEngineError(error) ? problemOf(error) : undefined;
 }
+
+const AWAY = "Payments can't be read or changed at the moment. Try again shortly.";
+
+const UNREADABLE =
+  "There was such a payment, and it may have been paid, but its record can't be read. Don't pay it again: tell your operator.";
 
 /** Translates an error of the engine into a problem of the API. */
 function problemOf(error: EngineError): Problem {
@@ -39,14 +48,6 @@ function problemOf(error: EngineError): Problem {
     }
     case 'paymentNotFound':
       return paymentNotFound();
-    case 'recordsUnavailable':
-      return recordsUnavailable(message, cause);
-    case 'noRecords':
-      return noRecords(error.missing);
-    case 'recordUnreadable':
-      return recordUnreadable(message, { paymentId: error.paymentId, cause });
-    case 'tooManyUpdates':
-      return new ApiError('too_many_requests', message, { headers: retryAfter(1_000) });
     case 'tooManyNotifications': {
       const detail = 'Too many notifications. Send this one again after the time in Retry-After.';
       return new ApiError('too_many_notifications', detail, { headers: retryAfter(error.waitMs) });
@@ -55,7 +56,9 @@ function problemOf(error: EngineError): Problem {
       return invalidRequest([{ field: 'amount', message: `must be at most ${xaf(error.max)}` }]);
     case 'dailyLimitReached':
       return new ApiError('daily_limit_reached', message);
-    case 'paymentTooLarge':
-      return httpProblem('body_too_large', message, { cause });
+    case 'notRefundable':
+      return new ApiError('not_refundable', `${message.charAt(0).toUpperCase()}${message.slice(1)}.`);
+    case 'moreThanRefundable':
+      return new ApiError('more_than_refundable', `${message.charAt(0).toUpperCase()}${message.slice(1)}.`);
   }
 }

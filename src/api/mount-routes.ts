@@ -79,6 +79,7 @@ function toApiRequest(request: Request, response: Response): ApiRequest {
   return {
     method: request.method,
     params: Object.fromEntries(params),
+    ip: request.ip,
     address: request.originalUrl,
     record: recordOf(request),
     hangUp: hangUp.signal,

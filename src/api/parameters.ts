@@ -42,6 +42,11 @@ export const time = z
   .transform((text) => (isDay(text) ? startOf(text) : Date.parse(text)))
   .describe('A day alone is a day in Douala (UTC+1), as in statements');
 
+const A_DAY = { error: 'must be a day, such as 2026-11-21', abort: true } as const;
+
+/** A day in Douala. */
+export const day = z.string().max(10, A_DAY).refine(isDay, A_DAY).meta({ format: 'date' });
+
 const PAGE_SIZE = { max: 100, default: 20 } as const;
 
 export const limit = wholeNumber({ min: 1, max: PAGE_SIZE.max, fallback: PAGE_SIZE.default }).describe(

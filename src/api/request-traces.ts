@@ -53,10 +53,5 @@ async function timed<T>(name: string, message: string, call: () => Promise<T>): 
 /** Records the calls to Temporal that are made for a request. */
 export const temporalCalls: WorkflowClientInterceptor = {
   start: (input, next) => timed('start', input.workflowType, () => next(input)),
-  startUpdate: (input, next) => timed('update', input.updateName, () => next(input)),
-  startUpdateWithStart: (input, next) => timed('update-with-start', input.updateName, () => next(input)),
-  signal: (input, next) => timed('signal', input.signalName, () => next(input)),
   signalWithStart: (input, next) => timed('signal-with-start', input.signalName, () => next(input)),
-  query: (input, next) => timed('query', input.queryType, () => next(input)),
-  describe: (input, next) => timed('describe', 'workflow', () => next(input)),
 };

@@ -51,6 +51,8 @@ export type ResponseOf<Described extends Responses> = ApiResponse &
 export interface ApiRequest {
   readonly method: string;
   readonly params: Readonly<Record<string, string | undefined>>;
+  /** The caller's own address. */
+  readonly ip: string | undefined;
   /** Path and query, as they were sent. */
   readonly address: string;
   readonly record: RequestRecord;

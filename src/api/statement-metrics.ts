@@ -1,27 +1,29 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { RecordsContext } from '../engine/recorded-payments.js';
+import type { Book } from '../book/book.js';
+import { BookUnavailable } from '../book/database.js';
+import type { Statements, StatementsState } from '../book/statements.js';
 import { shareAnswers } from '../engine/shared-answers.js';
 import { dayAfter, startOf } from '../payments/words/time.js';
-import { RecordsUnavailableError } from '../records/database.js';
-import type { Records } from '../records/records.js';
-import type { StatementsState } from '../records/statements.js';
 
 /**
  * Adds the gauges of the latest day's statement to a registry. They are `NaN` while there is nothing to be said:
- * without records, while these can't be read, and before the first payment.
+ * while the book is away, and before the first payment.
  */
-export function measureStatements(registry: Registry, { records }: RecordsContext): void {
+export function measureStatements(
+  registry: Registry,
+  { statements, book }: { readonly statements: Statements; readonly book: Pick<Book, 'now'> },
+): void {
   const registers = [registry];
   // All gauges are read at once.
-  const read = shareAnswers(() => stateOf(records), 0);
+  const read = shareAnswers(() => stateOf(statements), 0);
   new Gauge({
     name: 'sanaga_statement_age_seconds',
-    help: 'How long ago the latest day ended that has a statement, between 3 and 28 hours when all is well; without any, since the first payment, or since there are records if that is later. NaN without records. Every API process shows the same: take the minimum',
+    help: 'How long ago the latest day ended that has a statement, between 3 and 28 hours when all is well; without any, since the first payment. NaN while the book is away. Every API process shows the same: take the minimum',
     registers,
     async collect() {
       const { latest, dueSince = Number.NaN } = await read();
       const covered = latest === undefined ? Number.NEGATIVE_INFINITY : startOf(dayAfter(latest.date));
-      this.set((Date.now() - Math.max(covered, dueSince)) / 1_000);
+      this.set((book.now() - Math.max(covered, dueSince)) / 1_000);
     },
   });
   new Gauge({
@@ -43,12 +45,11 @@ export function measureStatements(registry: Registry, { records }: RecordsContex
   });
 }
 
-async function stateOf(records: Records | undefined): Promise<StatementsState> {
-  const nothing = { latest: undefined, dueSince: undefined };
+async function stateOf(statements: Statements): Promise<StatementsState> {
   try {
-    return (await records?.statements.state()) ?? nothing;
+    return await statements.state();
   } catch (error) {
-    if (!(error instanceof RecordsUnavailableError)) throw error;
-    return nothing;
+    if (!(error instanceof BookUnavailable)) throw error;
+    return { latest: undefined, dueSince: undefined };
   }
 }

@@ -56,6 +56,8 @@ type Parameter =
   | 'userId'
   | 'transId'
   | 'financialTransId'
+  | 'reference'
+  | 'totals'
   | 'limit'
   | 'service'
   | 'cursor'

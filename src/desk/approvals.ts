@@ -2,7 +2,7 @@ import { randomToken } from '../http/browser.js';
 import { type Content, type Html, html } from '../http/html.js';
 import type { HeldFor } from '../payments/words/order.js';
 import { isOneName } from '../payments/words/person.js';
-import { type Answer, ApiAway, type Payment } from './api-client.js';
+import { type Answer, ApiAway, type Payment, type PaymentPage } from './api-client.js';
 import { payoutBalance } from './float.js';
 import { boxes, csrfField, factList, incompleteBox, noticeBox, pager } from './page.js';
 import { carryOutOnce, leaveNotice, type Notice, type Session, takeNotice } from './session.js';
@@ -55,10 +55,10 @@ export async function approvalsPage(visit: Visit): Promise<PageReply> {
   // An operator's list has every merchant's.
   const merchant = session.scopes.includes('review') ? session.owner : '';
   const [list, balance] = await Promise.all([
-    api.list({ held: waitsFor, merchant, limit: PAGE_SIZE, cursor }),
+    api.list({ held: waitsFor, merchant, limit: PAGE_SIZE, cursor, totals: 'true' }),
     payoutBalance(api),
   ]);
-  const { data, unreadable, nextCursor } = requireValue(list);
+  const { data, unreadable, nextCursor, totals } = requireValue(list);
   const read = await Promise.all(data.map(({ id }) => partOf(api.payment(id))));
   const waiting = read.flatMap((part) => (part.kind === 'ok' && isHeld(part.value, waitsFor) ? [part.value] : []));
   const unread = [
@@ -68,10 +68,10 @@ export async function approvalsPage(visit: Visit): Promise<PageReply> {
   const main = html`
 <div class="title"><h1>${title}</h1>
 ${choice(waitsFor)}
-<p>${session.owner}: ${counted(waiting.length, one, more)}${(cursor !== '' || nextCursor !== undefined) && ' on this page'}. What was just ordered may take a moment to appear.</p></div>
+<p>${session.owner}: ${counted(waiting.length, one, more)}${(cursor !== '' || nextCursor !== undefined) && ' on this page'}.</p></div>
 ${noticeBox(takeNotice(session, APPROVALS_PATH))}
 ${unread.length > 0 && incompleteBox(`These could not be read, and may wait, too: ${unread.join(', ')}. Load the page again.`)}
-${waiting.length > 0 && accountBox(balance, waiting)}
+${totals !== undefined && totals.count > 0 && accountBox(balance, totals)}
 ${boxes(
   waiting.map((payout) => payoutBox(session, payout, waitsFor, balance)),
   unread.length === 0 ? `No ${more}.` : `No other ${more}, as far as is known.`,
@@ -94,13 +94,12 @@ function choice(current: HeldFor): Html {
   return html`<nav aria-label="Payouts that wait"><ul>${link('approval')}${link('date')}</ul></nav>`;
 }
 
-function accountBox(balance: Balance, waiting: readonly Payment[]): Html {
-  const sum = waiting.reduce((total, payout) => total + payout.amount, 0);
+function accountBox(balance: Balance, { count, amount: sum }: NonNullable<PaymentPage['totals']>): Html {
   return html`<section class="card" aria-labelledby="account"><h2 id="account">The payout account</h2>
 ${shown(
   balance,
   (known) => html`<p>It holds <strong>${amount(known.balance)}</strong>, as of ${time(known.asOf)}.
-${waiting.length > 1 && html`Together, the payouts on this page are of ${amount(sum)}${sum > known.balance && html`: <span class="differs">more than it holds</span>`}.`}</p>`,
+${count > 1 && html`Together, the ${count} payouts that wait are of ${amount(sum)}${sum > known.balance && html`: <span class="differs">more than it holds</span>`}.`}</p>`,
 )}</section>`;
 }
 

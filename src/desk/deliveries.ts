@@ -1,6 +1,6 @@
 import { type Html, html } from '../http/html.js';
 import type { Notifications } from './api-client.js';
-import { boxes, csrfField, incompleteBox, noticeBox, pager } from './page.js';
+import { boxes, csrfField, noticeBox, pager } from './page.js';
 import { leaveNotice, type Session, takeNotice } from './session.js';
 import { type PageReply, requireValue, type Visit } from './visit.js';
 import { addressOf, age, badge, count, counted, nameOf, paymentAddress, time } from './words.js';
@@ -20,7 +20,7 @@ const LISTS = {
   abandoned: {
     path: '/desk/deliveries/given-up',
     title: 'Deliveries that were given up',
-    may: 'Nobody sends these unless you do: find out why the merchant did not take them, and send them again. They are listed for as long as Temporal keeps the payment.',
+    may: 'Nobody sends these unless you do: find out why the merchant did not take them, and send them again.',
     none: 'No delivery was given up, or each was sent again.',
     other: 'due',
     age: ({ delivery }: Notification) => `Given up ${age(delivery.at)} ago`,
@@ -28,22 +28,21 @@ const LISTS = {
 } as const;
 type ListName = keyof typeof LISTS;
 
-/** GET /desk/deliveries and /desk/deliveries/given-up, of a hundred payments at a time. */
+/** GET /desk/deliveries and /desk/deliveries/given-up, a hundred at a time. */
 export const deliveriesPage =
   (which: ListName) =>
   async (visit: Visit): Promise<PageReply> => {
     const { session, api } = visit;
     const cursor = visit.query('cursor');
-    const { data, total, checked, unread, nextCursor } = requireValue(await api.unacknowledged(which, { cursor }));
+    const { data, total, nextCursor } = requireValue(await api.unacknowledged(which, { cursor }));
     const list = LISTS[which];
     const other = LISTS[list.other];
     const isPart = cursor !== '' || nextCursor !== undefined;
     const main = html`
 <div class="title"><h1>${list.title}</h1>
-<p>${total > 0 && html`${counted(total, 'payment', 'payments')} may have some${isPart && `, and ${count(checked)} of them ${checked === 1 ? 'was' : 'were'} asked for this page`}. ${counted(data.length, 'notification is', 'notifications are')} listed here, the oldest payment's first. `}${list.may}</p>
+<p>${total > 0 && html`${counted(total, 'notification', 'notifications')}${isPart && `, ${count(data.length)} of them on this page`}, the oldest first. `}${list.may}</p>
 <p><a href="${other.path}">${other.title}</a></p></div>
 ${noticeBox(takeNotice(session, which))}
-${unread > 0 && incompleteBox(`${counted(unread, 'payment', 'payments')} could not answer in time.`)}
 ${boxes(
   data.map(
     ({ payment, notification }) => html`
@@ -51,7 +50,7 @@ ${boxes(
 <div class="meta"><span>Merchant <strong>${payment.merchant}</strong></span><span>${list.age(notification)}</span><span><code>${payment.id}</code></span></div>
 ${notificationBox(session, payment.id, notification, { from: which, cursor })}`,
   ),
-  isPart ? 'These payments have none.' : list.none,
+  isPart ? 'There are no more.' : list.none,
 )}
 ${pager(list.path, {}, cursor, nextCursor)}`;
     return { title: list.title, place: 'deliveries', main };

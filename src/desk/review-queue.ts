@@ -2,9 +2,9 @@ import { type Html, html } from '../http/html.js';
 import type { Payment, PaymentPage } from './api-client.js';
 import { proposedWords } from './decision.js';
 import { floatBox } from './float.js';
-import { boxes, incompleteBox, pager } from './page.js';
+import { boxes, pager } from './page.js';
 import { type PageReply, type Part, partOf, requireValue, type Visit } from './visit.js';
-import { age, badge, count, counted, INCOMPLETE, nameOf, paymentAddress, personOf, sentence, time } from './words.js';
+import { age, amount, badge, count, counted, nameOf, paymentAddress, personOf, sentence, time } from './words.js';
 
 /** Payments on one page of the queue. Each is read by itself, for why it is there. */
 const PAGE_SIZE = 20;
@@ -21,27 +21,21 @@ export async function reviewQueue(visit: Visit): Promise<PageReply> {
   const cursor = visit.query('cursor');
   const begun = Date.now();
   const [reviews, float] = await Promise.all([api.reviews({ ...filter, limit: PAGE_SIZE, cursor }), floatBox(visit)]);
-  const { data, total, unreadable, incomplete, nextCursor } = requireValue(reviews);
+  const { data, total, totalAmount, unreadable, nextCursor } = requireValue(reviews);
   const read = await Promise.all(data.map(({ id }) => partOf(api.payment(id))));
   const isPart = cursor !== '' || nextCursor !== undefined;
   const main = html`
 <div class="title"><h1>Payments in REVIEW</h1>
-<p>${counted(total, 'payment needs', 'payments need')} a person's decision${isPart && `; ${count(data.length)} of them are on this page`}. Oldest first, listed ${time(begun)}; the index can lag behind by a moment.</p></div>
+<p>${counted(total, 'payment needs', 'payments need')} a person's decision${isPart && `; ${count(data.length)} of them are on this page`}. ${total > 0 && html`Their orders come to ${amount(totalAmount)}. `}Oldest first, listed ${time(begun)}.</p></div>
 ${float}
-${incomplete && incompleteBox(INCOMPLETE)}
 ${filterForm(filter)}
 ${unreadable.length > 0 && unreadableBox(unreadable)}
 ${boxes(
   data.map((summary, index) => reviewBox(summary, read[index])),
-  nothingInReview(isPart, incomplete),
+  isPart ? 'None of these is in REVIEW any more.' : 'Nothing is in REVIEW.',
 )}
 ${pager('/desk', filter, cursor, nextCursor)}`;
   return { title: 'Payments in REVIEW', place: 'review', main };
-}
-
-function nothingInReview(isPart: boolean, incomplete = false): string {
-  if (isPart) return 'None of these is in REVIEW any more.';
-  return incomplete ? 'Nothing is known to be in REVIEW.' : 'Nothing is in REVIEW.';
 }
 
 function reviewBox(summary: PaymentPage['data'][number], part: Part<Payment> | undefined): Html {
@@ -74,6 +68,6 @@ function filterForm({ merchant, kind }: QueueFilter): Html {
 }
 
 function unreadableBox(unreadable: PaymentPage['unreadable']): Html {
-  return html`<div class="notice"><p>${counted(unreadable.length, "payment's entry", "payments' entries")} in Temporal's index can't be read. They may be in REVIEW, too:</p>
+  return html`<div class="notice"><p>${counted(unreadable.length, 'payment', 'payments')} can't be read. They may be in REVIEW, too:</p>
 <ul>${unreadable.map(({ id }) => html`<li><a href="${paymentAddress(id)}">${id}</a></li>`)}</ul></div>`;
 }

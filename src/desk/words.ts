@@ -123,6 +123,3 @@ export function paymentAddress(id: string): string {
 export function searchAddress(wanted: string): string {
   return addressOf('/desk/search', { q: wanted });
 }
-
-/** Says what the API means by `incomplete`. */
-export const INCOMPLETE = "The records can't be read at the moment: payments that Temporal has deleted are missing.";

@@ -15,7 +15,7 @@ abstract class ExpectedError extends Error {
   }
 }
 
-/** Temporal doesn't answer, or no worker does. The request may or may not have taken effect. */
+/** The book or Temporal doesn't answer. The request may or may not have taken effect. */
 export class Unavailable extends ExpectedError {
   readonly kind = 'unavailable';
 
@@ -60,46 +60,6 @@ export class PaymentNotFound extends ExpectedError {
   }
 }
 
-/** The records can't be read at the moment. The message names what needs them. */
-export class RecordsUnavailable extends ExpectedError {
-  readonly kind = 'recordsUnavailable';
-}
-
-/** The installation keeps no records. */
-export class NoRecords extends ExpectedError {
-  readonly kind = 'noRecords';
-
-  /** @param missing the data or feature that is therefore missing */
-  constructor(readonly missing: string) {
-    super(`without records there is no ${missing}`);
-  }
-}
-
-/** The payment, or a record of it, exists and can't be read. An operator has to do something about it. */
-export class RecordUnreadable extends ExpectedError {
-  readonly kind = 'recordUnreadable';
-
-  /** @param cause for the log */
-  constructor(
-    readonly paymentId: PaymentId,
-    cause?: unknown,
-  ) {
-    super(
-      "There was such a payment, and it may have been paid, but its record can't be read. Don't pay it again: tell your operator.",
-      { cause },
-    );
-  }
-}
-
-/** The payment has as many updates in flight as merchants may have at a time. */
-export class TooManyUpdates extends ExpectedError {
-  readonly kind = 'tooManyUpdates';
-
-  constructor() {
-    super('Too many requests for this payment are in progress. Try again in a moment.');
-  }
-}
-
 /** The limit of the provider's notifications is exceeded. */
 export class TooManyNotifications extends ExpectedError {
   readonly kind = 'tooManyNotifications';
@@ -138,42 +98,35 @@ export class DailyLimitReached extends ExpectedError {
   }
 }
 
-/** Temporal's limits are too small for this payment. */
-export class PaymentTooLarge extends ExpectedError {
-  readonly kind = 'paymentTooLarge';
-
-  /** @param limit in Temporal's words */
-  constructor(limit: string, cause: unknown) {
-    super(
-      `Temporal can't keep a payment as large as this (${limit}): nothing came of the request. Send less in metadata.`,
-      { cause },
-    );
-  }
-}
-
-/** The payment's workflow was stopped by hand: it asks nothing and does nothing. */
-export class Stopped extends Error {
-  override readonly name = 'Stopped';
+/** The collection that an order refunds isn't SUCCESSFUL. */
+export class NotRefundable extends ExpectedError {
+  readonly kind = 'notRefundable';
 
   constructor() {
-    super("the payment's workflow was stopped by hand");
+    super('only a collection that is SUCCESSFUL can be refunded');
   }
 }
 
-/** The errors that any request may meet. {@link Stopped} isn't one: those who ask expect it. */
+/** A refund's collection has less left than the refund. */
+export class MoreThanRefundable extends ExpectedError {
+  readonly kind = 'moreThanRefundable';
+
+  constructor() {
+    super('the collection has less left than the refund');
+  }
+}
+
+/** The errors that any request may meet. */
 export type EngineError =
   | Unavailable
   | StartUncertain
   | KeyReused
   | PaymentNotFound
-  | RecordsUnavailable
-  | NoRecords
-  | RecordUnreadable
-  | TooManyUpdates
   | TooManyNotifications
   | AmountTooLarge
   | DailyLimitReached
-  | PaymentTooLarge;
+  | NotRefundable
+  | MoreThanRefundable;
 
 /** Reports whether the engine expects an error, so that a caller can be told of it. */
 export function isEngineError(error: unknown): error is EngineError {

@@ -1,262 +1,93 @@
-import { type Beginning, beginPayment, type LinkRequest } from '../payments/machine/beginning.js';
-import { step } from '../payments/machine/machine.js';
-import type { LinkOrder, PaymentTerms } from '../payments/words/order.js';
-import type { ExpiryAnswer, InitiationOutcome } from '../payments/words/outcome.js';
-import type { PaymentId } from '../payments/words/payment-id.js';
-import { HOUR_MS } from '../payments/words/time.js';
+import { setTimeout as pause } from 'node:timers/promises';
+import { BookUnavailable } from '../book/database.js';
+import { fence } from '../book/fence.js';
+import { newNumber } from '../book/rows.js';
+import { type Attempt, keepOutcome } from '../book/sends.js';
+import { type Turn, takeTurn } from '../book/turn.js';
+import type { InitiationOutcome } from '../payments/words/outcome.js';
+import type { PaymentState } from '../payments/words/payment-state.js';
 import { toInitiatePay } from '../provider/requests.js';
 import type { InitiatePayRequest } from '../provider/schemas.js';
+import type { Tracing } from '../telemetry/tracing.js';
+import type { EngineContext } from './engine-context.js';
+import { type Startable, startWorkflow, tryTemporal } from './ring.js';
 
 /*
- * A payment link is asked for by the API itself, and its payment begins with the provider's answer. A link moves no
- * money, and one that nobody was given can't be paid: nothing is lost if this process ends between the two. What moves
- * money is only ever sent by an activity. See docs/decisions/0042-links-made-by-the-api.md.
- *
- * This module knows neither Temporal nor HTTP, so that every interleaving of two processes can be explored
- * (lab/explore/beginnings.ts).
+ * A payment link is asked for by whoever has written its fence: the process that takes the order. It moves no money,
+ * and one that nobody was given can't be paid. See docs/decisions/0042-links-made-by-the-api.md.
  */
 
-/** The calls that the API makes to the provider to change something. */
+/** The call that the API makes to the provider to make a link. */
 export interface LinkMaker {
   initiatePay(
     request: InitiatePayRequest,
     call: { readonly withinMs: number; readonly signal: AbortSignal },
   ): Promise<InitiationOutcome>;
-  expirePay(transId: string): Promise<ExpiryAnswer>;
 }
 
-/** A requested link, and the payment's state with the answer. */
-export interface RequestedLink extends Beginning {
-  readonly request: LinkRequest;
-  /** Time until the payment has something to do, in ms; `undefined` when it has something to do now. */
-  readonly idleMs: number | undefined;
+/** Dependencies of making links. */
+export interface LinkContext {
+  readonly links: LinkMaker;
+  /** Traces requests for links; they aren't traced by default. */
+  readonly tracing?: Tracing | undefined;
 }
+
+/** Share of the time for the response that the provider has to make a link. The rest is for the book and Temporal. */
+const LINK_SHARE = 0.8;
 
 /**
- * Asks the provider for a link, once. The payment machine interprets its answer.
+ * Makes the link of a payment that nobody has begun, and starts the payment's workflow, which waits for its first poll.
+ * Nothing is made when somebody else is at it.
  *
- * @param withinMs how long the provider may take. Beyond that it hangs, as its breaker counts, which a signal doesn't
- *   say.
+ * @returns the payment with its link, or with the reason why there is none yet
+ * @throws {BookUnavailable} the keeper brings the payment on.
  */
-export async function requestLink(
-  links: LinkMaker,
-  order: LinkOrder,
-  terms: PaymentTerms,
-  withinMs: number,
+export async function makeLink(
+  context: EngineContext & LinkContext,
+  payment: Startable,
   signal: AbortSignal,
-): Promise<RequestedLink> {
-  const sentAt = Date.now();
-  const outcome = await links.initiatePay(toInitiatePay(order), { withinMs, signal });
-  const answeredAt = Date.now();
-  return requestedLink(order, terms, { outcome, sentAt, answeredAt });
+): Promise<PaymentState | undefined> {
+  const { book } = context;
+  const { id } = payment;
+  const begun = await takeTurn(book, id, {}, book.now());
+  if (begun === undefined) return undefined;
+  context.onTurn?.(begun);
+  const { todo, token, attempt: number, after } = begun;
+  const { order } = after;
+  if (order.kind !== 'link' || todo.kind !== 'send' || token === undefined) {
+    await tryTemporal(context, id, () => startWorkflow(context, payment));
+    return after;
+  }
+  const attempt: Attempt = { id, token, attempt: number, hand: newNumber() };
+  if ((await fence(book, attempt, {}, book.now())).kind !== 'fenced') return undefined;
+
+  const request = toInitiatePay(order);
+  const withinMs = context.answerWithinMs * LINK_SHARE;
+  const ask = () => context.links.initiatePay(request, { withinMs, signal });
+  const outcome = await (context.tracing?.run(id, 'requestLink', {}, ask, ({ kind }) => kind) ?? ask());
+  const turn = await keep(context, attempt, outcome);
+  if (turn === undefined) return undefined;
+  context.onTurn?.(turn);
+  const delayMs = turn.todo.kind === 'wait' && turn.todo.until !== undefined ? turn.todo.until - book.now() : 0;
+  await tryTemporal(context, id, () => startWorkflow(context, payment, delayMs));
+  return turn.after;
 }
 
-/**
- * Makes the payment's state from the answer to the request for its link, for a workflow that is started with it at
- * once.
- */
-export function requestedLink(order: LinkOrder, terms: PaymentTerms, request: LinkRequest): RequestedLink {
-  const { outcome, answeredAt } = request;
-  const beginning = beginPayment(order, terms, answeredAt, request);
-  const { todo } = step(beginning.payment, { kind: 'begin' }, answeredAt);
-  const isIdle = outcome.kind === 'accepted' && todo.kind === 'wait' && todo.until !== undefined;
-  return { ...beginning, request, idleMs: isIdle ? todo.until - answeredAt : undefined };
-}
+/** For how long an outcome is tried to be kept, in ms: a link that isn't in the book is lost. */
+const KEEP_WITHIN_MS = 10_000;
+const KEEP_AGAIN_MS = 250;
 
-/** Dependencies of making one payment's link. */
-export interface LinkOperations<Made, Found> {
-  /** No other request can have the payment's id. */
-  readonly isUnique: boolean;
-  /** Finds the payment in the records or Temporal. */
-  find(): Promise<Found | undefined>;
-  /** Asks the provider for a link. */
-  ask(): Promise<Made>;
-  /** Reports whether the answer has a link. The payment's workflow handles any other. */
-  isLink(made: Made): boolean;
-  /**
-   * Starts the payment with its link.
-   *
-   * @returns false when its id was started before
-   * @throws when it isn't known whether it was started, or it can't be
-   */
-  start(made: Made): Promise<boolean>;
-  /** Reports whether a failed start may have succeeded, or may succeed later. */
-  mayHaveStarted(error: unknown): boolean;
-  /** Finds the payment whose id was started before. @throws when it isn't known */
-  findStarted(): Promise<Found>;
-  /** Reports whether a payment was started with this link. */
-  isStartedWith(found: Found, made: Made): boolean;
-  /** Expires a link that nobody was given. If that fails, it expires by itself within a day. */
-  expire(made: Made): void;
-  /** @returns false when the process is to stop */
-  pause(ms: number): Promise<boolean>;
-}
-
-/** Holder of the link that a request asks for. */
-export type Opened<Made, Found> =
-  | { readonly kind: 'found'; readonly found: Found }
-  /** `isNew` if this very request has asked for it. */
-  | { readonly kind: 'started'; readonly made: Made; readonly isNew: boolean }
-  /** The answer has no link, and no payment was started yet. */
-  | { readonly kind: 'noLink'; readonly made: Made };
-
-interface KeptLink<Made> {
-  readonly made: Made;
-  readonly at: number;
-  /** Its payment was started, so somebody may have been given it. */
-  isStarted: boolean;
-  /** A failed start may have succeeded: another process may have given somebody the link. */
-  isUncertain: boolean;
-  /** A hint for it has arrived. */
-  hasHint: boolean;
-}
-
-/** Time for which a link is remembered, in ms. Most are paid within minutes. */
-const REMEMBERED_MS = HOUR_MS;
-
-/**
- * Largest number of links remembered, each with its payment's initial state, some kB. Beyond it, the oldest is
- * forgotten.
- */
-const MAX_REMEMBERED = 5_000;
-
-/**
- * Pauses between tries to start a payment whose start has failed, in ms: the first, doubled each time, and the longest.
- */
-const START_AGAIN_MS = { first: 1_000, max: 30_000 } as const;
-
-/** After this many, some ten minutes, the link is expired. */
-const MAX_STARTS = 24;
-
-/**
- * The links that this process has made. Requests for one payment take turns, so that only the first asks for a link.
- * Its answer is remembered with the payment's initial state. When the payment's start has failed or Temporal has lost
- * it, it can be started again with the same link: by a repeated request, by the provider's notification, or, until
- * Temporal is known to have it, by this process itself.
- */
-export class Links<Made> {
-  readonly #turns = new Map<PaymentId, Promise<unknown>>();
-  readonly #kept = new Map<PaymentId, KeptLink<Made>>();
-
-  /**
-   * Finds the payment, or starts it with a link: one that this process made before, or a new one. A request that finds
-   * it started with another link expires its own.
-   *
-   * @throws what an operation throws. The payment may have started then, and is started later if it can be.
-   */
-  async open<Found>(id: PaymentId, operations: LinkOperations<Made, Found>): Promise<Opened<Made, Found>> {
-    return await this.#inTurn(id, async () => {
-      const found = operations.isUnique ? undefined : await operations.find();
-      if (found !== undefined) return { kind: 'found', found };
-      const before = this.#find(id);
-      const made = before?.made ?? (await operations.ask());
-      if (!operations.isLink(made)) return { kind: 'noLink', made };
-      const kept = before ?? this.#keep(id, made);
-      try {
-        const other = await this.#start(id, kept, operations);
-        if (other !== undefined) return { kind: 'found', found: other };
-        return { kind: 'started', made, isNew: before === undefined };
-      } catch (error) {
-        if (operations.mayHaveStarted(error)) kept.isUncertain = true;
-        if (before === undefined) void this.#startLater(id, kept, operations, error);
-        throw error;
-      }
-    });
-  }
-
-  /** Resolves when no request in this process waits for the payment's link, whatever its result. */
-  async untilOpened(id: PaymentId): Promise<void> {
-    await this.#turns.get(id)?.catch(() => undefined);
-  }
-
-  /** Returns the link that this process made within the last hour. */
-  find(id: PaymentId): Made | undefined {
-    return this.#find(id)?.made;
-  }
-
-  /**
-   * Returns the link as {@link find} does, for the first hint alone: after that, the payment has begun, and may even
-   * have ended.
-   */
-  takeForFirstHint(id: PaymentId): Made | undefined {
-    const kept = this.#find(id);
-    if (kept === undefined || kept.hasHint) return undefined;
-    kept.hasHint = true;
-    return kept.made;
-  }
-
-  /** Starts the payment. @returns the one that another request has started */
-  async #start<Found>(
-    id: PaymentId,
-    kept: KeptLink<Made>,
-    operations: LinkOperations<Made, Found>,
-  ): Promise<Found | undefined> {
-    const isFirst = await operations.start(kept.made);
-    const found = isFirst ? undefined : await operations.findStarted();
-    if (found === undefined || operations.isStartedWith(found, kept.made)) {
-      kept.isStarted = true;
-    } else {
-      this.#forget(id, kept);
-      // A link that somebody was given may be paid at this moment.
-      if (!kept.isStarted && !kept.isUncertain) operations.expire(kept.made);
-    }
-    return found;
-  }
-
-  /** Tries to start a payment whose start has failed until that can't help any more, and then expires its link. */
-  async #startLater<Found>(
-    id: PaymentId,
-    kept: KeptLink<Made>,
-    operations: LinkOperations<Made, Found>,
-    failure: unknown,
-  ): Promise<void> {
-    let error = failure;
-    for (let tries = 0; tries < MAX_STARTS && operations.mayHaveStarted(error); tries++) {
-      if (!(await operations.pause(Math.min(START_AGAIN_MS.first * 2 ** tries, START_AGAIN_MS.max)))) break;
-      try {
-        await this.#inTurn(id, () => this.#start(id, kept, operations));
-        return;
-      } catch (again) {
-        error = again;
-      }
-    }
-    if (kept.isStarted) return;
-    this.#forget(id, kept);
-    // When nobody can tell, the payment counts as started.
-    const isThere = await operations.find().then(
-      (found) => found !== undefined,
-      () => true,
-    );
-    if (!isThere) operations.expire(kept.made);
-  }
-
-  #forget(id: PaymentId, kept: KeptLink<Made>): void {
-    if (this.#kept.get(id) === kept) this.#kept.delete(id);
-  }
-
-  async #inTurn<T>(id: PaymentId, task: () => Promise<T>): Promise<T> {
-    const before = this.#turns.get(id);
-    const turn = before === undefined ? task() : before.then(task, task);
-    this.#turns.set(id, turn);
+/** Keeps what became of the request, and takes the turn after it. What comes next is for the payment's workflow. */
+async function keep({ book }: EngineContext, attempt: Attempt, outcome: InitiationOutcome): Promise<Turn | undefined> {
+  const { id, token } = attempt;
+  const until = Date.now() + KEEP_WITHIN_MS;
+  for (;;) {
     try {
-      return await turn;
-    } finally {
-      if (this.#turns.get(id) === turn) this.#turns.delete(id);
+      await keepOutcome(book, attempt, outcome);
+      return await takeTurn(book, id, { done: { kind: 'sent', token }, asksNothing: true }, book.now());
+    } catch (error) {
+      if (!(error instanceof BookUnavailable) || Date.now() > until) throw error;
     }
-  }
-
-  #keep(id: PaymentId, made: Made): KeptLink<Made> {
-    const kept = { made, at: Date.now(), isStarted: false, isUncertain: false, hasHint: false };
-    this.#kept.set(id, kept);
-    const [oldest] = this.#kept.keys();
-    if (this.#kept.size > MAX_REMEMBERED && oldest !== undefined) this.#kept.delete(oldest);
-    return kept;
-  }
-
-  #find(id: PaymentId): KeptLink<Made> | undefined {
-    const kept = this.#kept.get(id);
-    if (kept === undefined || Date.now() - kept.at < REMEMBERED_MS) return kept;
-    this.#kept.delete(id);
-    return undefined;
+    await pause(KEEP_AGAIN_MS);
   }
 }

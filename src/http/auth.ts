@@ -1,6 +1,14 @@
 import { timingSafeEqual } from 'node:crypto';
 import { sha256Of } from '../settings/api-keys.js';
-import { keyIdsIn, type Merchant, type MerchantLimits, personsWith, type Scope } from '../settings/merchants.js';
+import {
+  keyIdOf,
+  keyIdsIn,
+  type Merchant,
+  type MerchantLimits,
+  namedKeysIn,
+  personsWith,
+  type Scope,
+} from '../settings/merchants.js';
 import { forbidden, unauthenticated } from './problem.js';
 
 /** The owner of an API key, the person who uses it, and what the key allows. */
@@ -14,10 +22,14 @@ export interface Caller {
   readonly scopes: ReadonlySet<Scope>;
   /** The persons of the owner who may approve its payouts. */
   readonly approvers: readonly string[];
+  /** All keys of the owner, with their persons. */
+  readonly people: ReturnType<typeof namedKeysIn>;
   /** The owner's limits of amounts. */
   readonly limits: MerchantLimits;
   /** The SHA-256 of the key's secret, in hex. */
   readonly key: string;
+  /** Identifies the key, as {@link personKeys} do. */
+  readonly keyId: string;
 }
 
 /** Finds the callers that API keys belong to. */
@@ -101,6 +113,7 @@ function find(keys: readonly Key[], sha256: string): Caller | undefined {
 function keysOf(merchants: readonly Merchant[]): Key[] {
   const keyIdsOf = keyIdsIn(merchants);
   return merchants.flatMap(({ name: owner, keys, limits }) => {
+    const people = namedKeysIn([{ name: owner, keys }]);
     const approvers = personsWith('approve', [{ keys }]);
     return keys.map(({ sha256, scopes, person }) => ({
       digest: Buffer.from(sha256, 'hex'),
@@ -110,8 +123,10 @@ function keysOf(merchants: readonly Merchant[]): Key[] {
         personKeys: keyIdsOf(person),
         scopes: new Set(scopes),
         approvers,
+        people,
         limits,
         key: sha256,
+        keyId: keyIdOf(sha256),
       },
     }));
   });

@@ -1,27 +1,8 @@
-import type { Logger } from 'pino';
 import type { Service } from '../payments/words/order.js';
 import type { ProviderClientOptions } from '../provider/calls.js';
 import { createProviderClient, type ProviderClient } from '../provider/client.js';
-import { Records } from '../records/records.js';
 import type { Config } from '../settings/read-settings.js';
 import { type Tracing, traceProviderCalls } from '../telemetry/tracing.js';
-import type { Encryption } from '../temporal/encryption.js';
-
-/**
- * Opens the records, if the settings name their database, and warns if they don't: it is a choice, but an important
- * one. Call `close` when done.
- */
-export function openRecords(
-  { RECORDS_URL }: Config<'api'> | Config<'worker'> | Config<'records'>,
-  encryption: Encryption,
-  logger: Logger,
-): Records | undefined {
-  if (RECORDS_URL !== undefined) return Records.open(RECORDS_URL, encryption, logger);
-  logger.warn(
-    'RECORDS_URL is not set: payments, and their Idempotency-Keys, are forgotten when Temporal deletes them, after the retention of its namespace',
-  );
-  return undefined;
-}
 
 /**
  * Makes a client for each of the provider's services from the settings. Call `close` on each when done.

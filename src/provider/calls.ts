@@ -218,10 +218,11 @@ export function postOf(path: string, body: object, call?: CallOptions): Exchange
 
 /**
  * Writes an identifier as one segment of a URL. Returns `undefined` for those that no segment can hold: the empty
- * string, invalid Unicode, and `.` and `..`, which a URL would resolve to another path.
+ * string, invalid Unicode, `.` and `..`, which a URL would resolve to another path, and U+0000, at which servers end it
+ * and which no database keeps.
  */
 export function pathSegment(identifier: string): string | undefined {
-  if (identifier === '' || identifier === '.' || identifier === '..') return undefined;
+  if (identifier === '' || identifier === '.' || identifier === '..' || identifier.includes('\0')) return undefined;
   try {
     return encodeURIComponent(identifier);
   } catch {

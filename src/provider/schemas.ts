@@ -120,11 +120,12 @@ const optional = <Schema extends z.ZodType>(schema: Schema) =>
     .transform((value) => value ?? undefined);
 
 /**
- * Reads an identifier as text, also when it is sent as a number, or with spaces around it. Unpaired surrogates are
- * replaced.
+ * Reads an identifier as text, also when it is sent as a number, or with spaces around it. What the book can't keep is
+ * replaced: unpaired surrogates, and U+0000.
  */
 function asText(value: unknown): unknown {
-  return typeof value === 'string' || typeof value === 'number' ? String(value).trim().toWellFormed() : value;
+  if (typeof value !== 'string' && typeof value !== 'number') return value;
+  return String(value).trim().toWellFormed().replaceAll('\0', '\u{fffd}');
 }
 
 /** A whole number, which may be sent as text, or with a zero fraction. */

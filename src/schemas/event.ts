@@ -12,23 +12,20 @@ const feedEventSchema = z
     paymentId,
     data: described(
       paymentSchema.optional(),
-      "The payment as it was recorded last, which can be ahead of `type`: act on it. Missing when its record can't be read",
+      "The payment as it is now, which can be ahead of `type`: act on it. Missing when it can't be read at the moment",
     ),
   })
   .meta({ id: 'Event', description: 'Something that you were to be notified of' });
 
 export const eventPageSchema = z
   .object({
-    data: described(z.array(feedEventSchema), 'In the order in which they were recorded'),
-    hasMore: described(z.boolean(), '`true` when further events are recorded already'),
+    data: described(z.array(feedEventSchema), 'In the order of their places'),
+    hasMore: described(z.boolean(), '`true` when there are further events already'),
     nextCursor: described(
       z.string(),
       'Pass it as `cursor` for what comes after this page, now or whenever you ask again',
     ),
-    completeUntil: described(
-      time.optional(),
-      'All events of payments that ended before this are in the feed. Missing as long as nothing was recorded',
-    ),
+    completeUntil: described(time, 'All events that happened before this are in the feed'),
   })
   .meta({
     id: 'EventPage',

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { PAYMENT_EVENT_TYPES, PAYMENT_STATUSES } from '../payments/words/payment.js';
-import { PROVIDER_STATUSES } from '../payments/words/transaction.js';
-import type { UnmatchedNotification } from '../workflows/messages.js';
+import { PROVIDER_STATUSES, type Unmatched } from '../payments/words/transaction.js';
 import { described, schemaOf, time } from './fields.js';
 import { paymentId, paymentSchema } from './payment.js';
 
@@ -14,7 +13,7 @@ const deliverySchema = z
         '- `due`: the next attempt is not before `at`',
         '- `delivered`: you acknowledged it at `at`',
         '- `no_address`: no webhook address was set when it was to be sent, at `at`',
-        "- `abandoned`: Sanaga gave up at `at`, after 72 hours, or because the payment's workflow was stopped",
+        '- `abandoned`: Sanaga gave up at `at`, after 72 hours',
       ].join('\n'),
     ),
     at: time,
@@ -37,7 +36,7 @@ const notificationSchema = z
 
 export const notificationListSchema = z.object({ data: z.array(notificationSchema) }).meta({
   id: 'NotificationList',
-  description: "A payment's notifications, oldest first. At least the latest 50 are kept",
+  description: "A payment's notifications, oldest first",
 });
 
 /** The body of a notification to the merchant. */
@@ -69,18 +68,13 @@ const unacknowledgedSchema = z
 
 export const unacknowledgedListSchema = z
   .object({
-    data: described(z.array(unacknowledgedSchema), 'The oldest payment first, over all pages'),
-    total: described(z.int(), 'The number of payments that may have one, on all pages'),
-    checked: described(z.int(), 'The number of them that were asked for this page'),
-    unread: described(z.int(), 'The number of those that could not answer in time'),
-    nextCursor: described(
-      z.string().optional(),
-      'Pass it as `cursor` to ask more payments that may have one; the last page has none',
-    ),
+    data: described(z.array(unacknowledgedSchema), 'The oldest first, over all pages'),
+    total: described(z.int(), 'The number of such notifications, on all pages'),
+    nextCursor: described(z.string().optional(), 'Pass it as `cursor` for the next page; the last page has none'),
   })
   .meta({ id: 'UnacknowledgedNotificationList' });
 
-const unmatchedSchema = schemaOf<UnmatchedNotification>()({
+const unmatchedSchema = schemaOf<Unmatched>()({
   transId: z.string().optional(),
   status: z.enum(PROVIDER_STATUSES).optional(),
   externalId: z.string().optional(),

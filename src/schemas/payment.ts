@@ -143,11 +143,6 @@ export const paymentSchema = schemaOf<PaymentResource>()({
 /** A payment as lists return it. */
 type SummaryResource = PaymentSummary & Pick<PaymentResource, 'merchant' | 'temporalUrl'>;
 
-const RECORDED =
-  'missing until the payment is recorded as it stands, about a minute after its end, and where there are no records';
-const recorded = <Schema extends z.ZodType>(schema: z.ZodOptional<Schema>) =>
-  described(schema, [schema.description ?? schema.unwrap().description, RECORDED].filter(Boolean).join('; '));
-
 const summaryFields = paymentSchema.shape;
 const summarySchema = schemaOf<SummaryResource>()({
   id: summaryFields.id,
@@ -160,17 +155,17 @@ const summarySchema = schemaOf<SummaryResource>()({
   amountPaid: summaryFields.amountPaid,
   currency: summaryFields.currency,
   transId: summaryFields.transId,
-  medium: recorded(summaryFields.medium),
-  revenue: recorded(summaryFields.revenue),
-  fee: recorded(summaryFields.fee),
-  reason: recorded(summaryFields.reason),
-  failureCode: recorded(summaryFields.failureCode),
+  medium: summaryFields.medium,
+  revenue: summaryFields.revenue,
+  fee: summaryFields.fee,
+  reason: summaryFields.reason,
+  failureCode: summaryFields.failureCode,
   externalId: summaryFields.externalId,
   refundOf: summaryFields.refundOf,
   userId: summaryFields.userId,
   metadata: summaryFields.metadata,
   createdAt: summaryFields.createdAt,
-  updatedAt: recorded(summaryFields.updatedAt.optional()),
+  updatedAt: summaryFields.updatedAt,
   merchant: summaryFields.merchant,
   temporalUrl: summaryFields.temporalUrl,
 }).meta({ id: 'PaymentSummary', description: 'A payment in a list' });
@@ -192,23 +187,28 @@ export const paymentPageSchema = z
       "The payments of this page that can't be read at the moment. They may or may not have the `status` asked for",
     ),
     nextCursor: described(z.string().optional(), 'Pass it as `cursor` for the next page; the last page has none'),
-    incomplete: described(
-      z.literal(true).optional(),
-      "The records can't be read at the moment: payments that ended long ago may be missing",
+    totals: described(
+      z
+        .object({
+          count: z.int(),
+          amount: xaf('What was ordered'),
+          amountPaid: xaf('What has moved of the SUCCESSFUL ones'),
+        })
+        .optional(),
+      'Of all payments that are selected, on all pages, if `totals` asks for them',
     ),
   })
   .meta({ id: 'PaymentPage' });
 
 export const reviewPageSchema = paymentPageSchema
+  .omit({ totals: true })
   .extend({
     data: described(z.array(summarySchema), 'Oldest first, over all pages'),
     unreadable: described(
       z.array(unreadableSchema),
       "The payments of this page that can't be read at the moment. They may or may not be in REVIEW",
     ),
-    total: described(
-      z.int(),
-      'The number of payments that Temporal has in REVIEW, on all pages; one whose workflow was reset may count twice',
-    ),
+    total: described(z.int(), 'The number of payments in REVIEW, on all pages'),
+    totalAmount: xaf('The sum of their orders, on all pages'),
   })
   .meta({ id: 'ReviewPage' });

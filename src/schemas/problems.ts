@@ -217,13 +217,6 @@ export const PROBLEMS = {
     example:
       'Too many requests without a valid API key came from this address. Try again after the time in Retry-After.',
   },
-  too_many_requests: {
-    status: 429,
-    title: 'Too many simultaneous requests for one payment',
-    cause: 'four different requests for this payment are in progress',
-    cure: 'repeat after `Retry-After`, with the same Idempotency-Key if it had one',
-    example: 'Too many requests for this payment are in progress. Try again in a moment.',
-  },
   too_many_notifications: {
     status: 429,
     title: 'Too many notifications',
@@ -256,26 +249,10 @@ export const PROBLEMS = {
   temporarily_unavailable: {
     status: 503,
     title: 'Temporarily unavailable',
-    cause: "Temporal doesn't answer, or no worker does",
+    cause:
+      "Sanaga's database or Temporal doesn't answer. A payment that was ordered isn't made then, unless the answer says that it may have been",
     cure: 'repeat after `Retry-After`, with the same Idempotency-Key',
     example: "Payments can't be read or changed at the moment. Try again shortly.",
-  },
-  no_records: {
-    status: 501,
-    title: 'This installation keeps no records',
-    cause:
-      'events, statements or payments with a `financialTransId` were asked for, and the operator has set no database for records',
-    cure: "rely on notifications, and on each payment's own list of them; look for payments by another identifier; ask your operator for records",
-    example: 'This installation keeps no records (RECORDS_URL is not set), and so no events.',
-  },
-  records_unavailable: {
-    status: 503,
-    title: "The records can't be read at the moment",
-    cause:
-      "the database of the records doesn't answer. A payout or a direct collection isn't made then, because its Idempotency-Key may be an old one; a payment of long ago can't be read, nor can payments be looked for by `financialTransId`, nor collections of long ago be refunded. Nothing was sent",
-    cure: 'repeat after `Retry-After`, with the same Idempotency-Key',
-    example:
-      "Nothing was sent: it can't be checked at the moment whether this Idempotency-Key was used long ago. Repeat the request with the same key.",
   },
   provider_unavailable: {
     status: 503,

@@ -8,7 +8,7 @@ const noAnswerFields = {
   message: described(z.string().optional(), "Why there is no answer, or the provider's own words"),
 };
 
-const recordSchema = schemaOf<Transaction>()({
+const recordSchema = schemaOf<Omit<Transaction, 'takenBy'>>()({
   transId: z.string(),
   status: z.enum(PROVIDER_STATUSES),
   transType: z.enum(['Collection', 'Payout']).optional(),

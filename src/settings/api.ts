@@ -14,7 +14,6 @@ import {
   logLevel,
   metricsAddress,
   port,
-  time,
   trustedProxies,
   webhookToken,
   xaf,
@@ -79,8 +78,7 @@ export const apiSettings = z
     MAX_REQUESTS_PER_MINUTE: count(6_000),
     MAX_CONCURRENT_REQUESTS: count(200),
     MAX_ACTIVE_REQUESTS: count(20),
-    TEMPORAL_RESTORED_AT: time.optional(),
-    RECORDS_URL: databaseUrl.optional(),
+    DATABASE_URL: databaseUrl,
     DESK_URL: baseUrl.optional(),
     FLOAT_WARN_BELOW: floatWarnBelow,
   })

@@ -22,11 +22,6 @@ interface DurationBounds {
   readonly because?: string;
 }
 
-/** A moment such as `2026-11-26T10:30:00Z`, in ms since the epoch. */
-export const time = z.iso
-  .datetime({ offset: true, error: 'must be a time such as 2026-11-26T10:30:00Z' })
-  .transform((text) => Date.parse(text));
-
 const durationForm = z.string().regex(DURATION, 'must be a duration such as 500ms, 90s, 15m, 24h or 2d');
 
 const inMs = ({ min = '0s', max = MAX_DURATION, because }: DurationBounds) =>

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { PaymentEventType } from '../payments/words/payment.js';
-import { foldedName } from '../payments/words/person.js';
+import { foldedName, type PersonsKey } from '../payments/words/person.js';
 
 /**
  * The merchants of an installation: their API keys, webhook endpoints and limits. They are read from the merchants'
@@ -119,7 +119,15 @@ export function keyIdsIn(merchants: readonly Pick<Merchant, 'keys'>[]): (person:
   return (person) => ids.get(foldedName(person)) ?? [];
 }
 
-function keyIdOf(sha256: string): string {
+/** Lists the keys of some merchants, with their persons. */
+export function namedKeysIn(merchants: readonly Pick<Merchant, 'name' | 'keys'>[]): PersonsKey[] {
+  return merchants.flatMap(({ name, keys }) =>
+    keys.map(({ sha256, person }) => ({ merchant: name, person, keyId: keyIdOf(sha256) })),
+  );
+}
+
+/** Identifies a key; it isn't the key. @param sha256 of its secret, in hex */
+export function keyIdOf(sha256: string): string {
   return createHash('sha256').update(`key ${sha256}`).digest('hex').slice(0, 16);
 }
 

@@ -1,11 +1,11 @@
 import type { z } from 'zod';
 import { apiSettings, missingPersons } from './api.js';
+import { bookSettings, migrationSettings } from './book.js';
 import { codecSettings } from './codec.js';
 import { ConfigError } from './config-error.js';
 import { deskSettings } from './desk.js';
 import { exampleSecrets } from './example-secrets.js';
 import { merchantsIn } from './merchants.js';
-import { recordsSettings } from './records.js';
 import { replaySettings } from './replay.js';
 import { SECRET_SETTINGS, withSecretFiles } from './secret-files.js';
 import { workerSettings } from './worker.js';
@@ -15,7 +15,8 @@ const schemas = {
   desk: deskSettings,
   worker: workerSettings,
   codec: codecSettings,
-  records: recordsSettings,
+  book: bookSettings,
+  migrate: migrationSettings,
   replay: replaySettings,
 };
 

@@ -13,7 +13,7 @@ export const SECRET_SETTINGS = [
   'MERCHANT_WEBHOOK_SECRET',
   'ENCRYPTION_KEYS',
   'CODEC_UI_TOKEN',
-  'RECORDS_URL',
+  'DATABASE_URL',
 ] as const;
 
 /**

@@ -8,8 +8,8 @@ import {
   logLevel,
   metricsAddress,
   text,
-  time,
   webhookSecrets,
+  xaf,
   yesNo,
 } from './kinds.js';
 import { merchantsFile } from './merchants-file.js';
@@ -30,7 +30,7 @@ export const workerSettings = z
     MERCHANT_WEBHOOK_TIMEOUT: duration('5s', {
       min: '100ms',
       max: '9s',
-      because: 'Temporal ends an attempt to send a notification after 10s',
+      because: 'a worker that stops waits no longer for the answer',
     }),
     WORKER_MAX_CACHED_WORKFLOWS: count(500),
     WORKER_MAX_CONCURRENT_WORKFLOW_TASKS: count(40, { min: 2 }),
@@ -41,8 +41,8 @@ export const workerSettings = z
     WORKER_BUILD_ID: text.optional(),
     WORKER_METRICS_ADDRESS: metricsAddress,
     WORKER_SHUTDOWN_GRACE: duration('8s', { min: '1s', max: '2m' }),
-    TEMPORAL_RESTORED_AT: time.optional(),
-    RECORDS_URL: databaseUrl.optional(),
+    DATABASE_URL: databaseUrl,
+    MAX_PAYOUTS_PER_DAY: xaf.optional(),
   })
   .refine(
     ({ MERCHANT_WEBHOOK_URL: url, MERCHANT_WEBHOOK_SECRET: secret }) => url === undefined || secret !== undefined,

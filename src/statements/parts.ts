@@ -1,4 +1,15 @@
 import { z } from 'zod';
+import type { DayPayments } from '../book/day-payments.js';
+import {
+  difference,
+  finding,
+  object,
+  paymentFields,
+  paymentId,
+  statementLine,
+  transId,
+} from '../book/statement-content.js';
+import type { StatementPart } from '../book/statements.js';
 import { stateSchemas } from '../payments/machine/state-schema.js';
 import type { Service } from '../payments/words/order.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
@@ -12,17 +23,6 @@ import {
   type Slice,
 } from '../reconciliation/day-search.js';
 import type { DayPayment } from '../reconciliation/reconciliation.js';
-import type { DayPayments } from '../records/day-payments.js';
-import {
-  difference,
-  finding,
-  object,
-  paymentFields,
-  paymentId,
-  statementLine,
-  transId,
-} from '../records/statement-content.js';
-import type { StatementPart } from '../records/statements.js';
 import type { DayComparison } from './day-comparison.js';
 
 /** The parts that a run keeps while it makes a statement. */

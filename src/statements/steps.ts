@@ -1,18 +1,15 @@
 import { Context } from '@temporalio/activity';
-import { ApplicationFailure, type Client } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
-import { Descriptions } from '../engine/descriptions.js';
-import { findByTransId } from '../engine/find-by-transaction.js';
-import { SharedUpdates, type UpdateContext } from '../engine/update-payment.js';
+import type { Book } from '../book/book.js';
+import { type DayPayments, isTaken, paymentsOfDay, paymentsWith } from '../book/day-payments.js';
+import { Statements } from '../book/statements.js';
+import type { Ring } from '../engine/ring.js';
 import { SERVICES, type Service } from '../payments/words/order.js';
 import { dayAfter, startOf } from '../payments/words/time.js';
-import { Shutdown } from '../process/shutdown.js';
 import { mayHide, unanswered } from '../reconciliation/day-search.js';
 import { type DayPayment, movedBy } from '../reconciliation/reconciliation.js';
 import { BALANCE_WINDOW_MS, toStatement } from '../reconciliation/statement.js';
-import { type DayPayments, paymentsOfDay, paymentsWith } from '../records/day-payments.js';
-import type { Records } from '../records/records.js';
-import type { Statements } from '../records/statements.js';
 import type { MadeStatement, StatementRun, StatementSteps } from '../workflows/messages.js';
 import { ProviderQuestions, type StatementProviders } from './ask-provider.js';
 import { compareDay, ShownTransactions } from './day-comparison.js';
@@ -21,11 +18,9 @@ import { COMPARISON, DIFFERENCES, LISTS, PAYMENTS, SEARCHES } from './parts.js';
 import { KEEP_EVERY, searchDay } from './search-day.js';
 
 export interface StatementOptions {
-  readonly client: Client;
-  readonly records: Records;
+  readonly book: Book;
   readonly providers: StatementProviders;
-  /** The queue that payments are opened again on. */
-  readonly taskQueue: string;
+  readonly ring: Ring;
   readonly logger: Logger;
   /** Pause before each question to the provider, in ms. */
   readonly pauseMs?: number;
@@ -40,34 +35,20 @@ const MAX_PAYMENTS = 50_000;
 /** Largest number of payments that the provider is asked for one by one. */
 const MAX_LOOK_UPS = 5_000;
 
-/** Time limit for a payment to compare itself, in ms. */
-const CHECK_LIMIT_MS = 20_000;
-
 /** Dependencies of the steps. */
 interface Making {
-  readonly client: Client;
-  readonly records: Records;
+  readonly book: Book;
   readonly statements: Statements;
   readonly questions: ProviderQuestions;
-  readonly context: UpdateContext;
   readonly logger: Logger;
 }
 
 /** Makes the activities that make statements. */
 export function createStatementSteps(options: StatementOptions): StatementSteps {
-  const { client, records, providers, taskQueue, logger, pauseMs = PAUSE_MS } = options;
-  const context: UpdateContext = {
-    client,
-    records,
-    taskQueue,
-    descriptions: new Descriptions(client),
-    updates: new SharedUpdates(),
-    shutdown: new Shutdown(),
-    answerWithinMs: CHECK_LIMIT_MS,
-  };
-  const { statements } = records;
+  const { book, providers, ring, logger, pauseMs = PAUSE_MS } = options;
+  const statements = new Statements(book);
   const questions = new ProviderQuestions(providers, pauseMs);
-  const making: Making = { client, records, statements, questions, context, logger };
+  const making: Making = { book, statements, questions, logger };
   return {
     readBalances: (day) => readBalances(making, day),
     async readPayments(run) {
@@ -84,18 +65,18 @@ export function createStatementSteps(options: StatementOptions): StatementSteps 
     async followUp({ runId, day, until }) {
       const { findings } = await statements.part(runId, COMPARISON);
       const differences =
-        until === undefined ? await followUpFindings(context, day, findings, heartbeat) : findings.map(noted);
+        until === undefined ? await followUpFindings({ book, ring }, day, findings, heartbeat) : findings.map(noted);
       await statements.savePart(runId, DIFFERENCES, differences);
     },
     publish: (run) => publish(making, run),
   };
 }
 
-async function readBalances({ statements, questions }: Making, day: string): Promise<void> {
+async function readBalances({ book, statements, questions }: Making, day: string): Promise<void> {
   const missing: string[] = [];
   for (const service of SERVICES) {
     if ((await statements.balance(day, service)) !== undefined) continue;
-    const askedAt = Date.now();
+    const askedAt = book.now();
     if (askedAt < startOf(day) || askedAt > startOf(day) + BALANCE_WINDOW_MS) continue;
     try {
       await statements.saveBalance(day, service, await questions.balance(service), askedAt);
@@ -107,9 +88,9 @@ async function readBalances({ statements, questions }: Making, day: string): Pro
   if (missing.length > 0) throw ApplicationFailure.retryable(missing.join('; '), 'NoAnswer');
 }
 
-function readDay({ client, records }: Making, { day, until }: StatementRun): Promise<DayPayments> {
+function readDay({ book }: Making, { day, until }: StatementRun): Promise<DayPayments> {
   const period = { from: startOf(day), before: until ?? startOf(dayAfter(day)) };
-  return paymentsOfDay(client, records, period, MAX_PAYMENTS, heartbeat);
+  return paymentsOfDay(book, period, MAX_PAYMENTS, heartbeat);
 }
 
 async function lookUpPayments({ statements, questions }: Making, runId: string): Promise<void> {
@@ -130,21 +111,24 @@ async function lookUpPayments({ statements, questions }: Making, runId: string):
 }
 
 async function comparePayments(making: Making, run: StatementRun): Promise<void> {
-  const { client, records, statements, questions, context } = making;
+  const { book, statements, questions } = making;
   const { runId } = run;
   // Read again: payments have moved on since the provider was asked.
   const { payments, cutOff } = await readDay(making, run);
   const { found } = await searched(statements, runId);
   const lists = new Map(await statements.part(runId, LISTS));
   const comparison = await compareDay(payments, found, lists, {
-    paymentsWith: (ids) => paymentsWith(client, records, ids),
-    isHeld: async ({ transId }) => (await findByTransId(context, transId)).length > 0,
+    paymentsWith: (ids) => paymentsWith(book, ids),
+    isHeld: ({ transId }) => isTaken(book, transId),
     list: ({ kind, id }) => questions.transactionsOf(kind, id).catch(ignoreNoAnswer),
   });
   await statements.savePart(runId, COMPARISON, { ...comparison, cutOff });
 }
 
-async function publish({ statements, logger }: Making, { runId, day, until }: StatementRun): Promise<MadeStatement> {
+async function publish(
+  { book, statements, logger }: Making,
+  { runId, day, until }: StatementRun,
+): Promise<MadeStatement> {
   const { lines: payments, cutOff } = await statements.part(runId, COMPARISON);
   const differences = await statements.part(runId, DIFFERENCES);
   const { gaps } = await searched(statements, runId);
@@ -153,7 +137,7 @@ async function publish({ statements, logger }: Making, { runId, day, until }: St
     closing: await statements.balance(dayAfter(day), service),
   });
   const balances = { collection: await balancesOf('collection'), payout: await balancesOf('payout') };
-  const madeAt = Date.now();
+  const madeAt = book.now();
   // From then on, the last version is the statement of the whole day.
   if (until !== undefined && madeAt >= startOf(dayAfter(day))) {
     throw ApplicationFailure.nonRetryable(`${day} has ended meanwhile: make the statement of the day`, 'DayOver');

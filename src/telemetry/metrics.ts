@@ -100,7 +100,7 @@ export function codecMetrics(registry: Registry): (call: CodecCall) => void {
   const registers = [registry];
   const payloads = new Counter({
     name: 'sanaga_codec_payloads_total',
-    help: "Payloads of Temporal's, and records, that were encrypted or decrypted; failed: with all that were in one call, if one of them couldn't be",
+    help: "Payloads of Temporal's, and rows of the book, that were encrypted or decrypted; failed: with all that were in one call, if one of them couldn't be",
     labelNames: ['operation', 'result'],
     registers,
   });

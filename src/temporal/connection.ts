@@ -148,7 +148,7 @@ export function retryUntilClosed(options?: Parameters<typeof defaultGrpcRetryOpt
 const TOO_LARGE = /larger than max|too large/i;
 
 /** Reports whether a call failed because its answer or its request is too large. It fails so each time. */
-export function isTooLarge({ code, details }: Pick<grpc.StatusObject, 'code' | 'details'>): boolean {
+function isTooLarge({ code, details }: Pick<grpc.StatusObject, 'code' | 'details'>): boolean {
   return code === grpc.status.RESOURCE_EXHAUSTED && TOO_LARGE.test(details);
 }
 

@@ -108,6 +108,24 @@ const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
+/** Tells the encryption's {@link Encryption.onCall} how some work went. */
+export async function measured<T>(
+  { onCall }: Encryption,
+  operation: CodecCall['operation'],
+  payloads: number,
+  work: () => Promise<T>,
+): Promise<T> {
+  const begun = performance.now();
+  let result: CodecCall['result'] = 'failed';
+  try {
+    const done = await work();
+    result = 'succeeded';
+    return done;
+  } finally {
+    onCall?.({ operation, result, payloads, durationMs: performance.now() - begun });
+  }
+}
+
 /**
  * Encrypts payloads before they leave the process, and decrypts those that come in. The whole payload is encrypted, its
  * own metadata included. Its data is then the nonce, the ciphertext and the tag, one after the other; its metadata,
@@ -120,7 +138,7 @@ export class EncryptionCodec implements PayloadCodec {
   async encode(payloads: Payload[]): Promise<Payload[]> {
     const { keys, isOn } = this.encryption;
     if (!isOn || payloads.length === 0) return payloads;
-    return await this.#measured('encrypt', payloads.length, async () => {
+    return await measured(this.encryption, 'encrypt', payloads.length, async () => {
       const key = await keys.current();
       return payloads.map((payload) => encrypt(payload, key));
     });
@@ -130,28 +148,11 @@ export class EncryptionCodec implements PayloadCodec {
   async decode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
     const encrypted = payloads.filter(isEncrypted).length;
     if (encrypted === 0) return payloads;
-    return await this.#measured('decrypt', encrypted, () =>
+    return await measured(this.encryption, 'decrypt', encrypted, () =>
       Promise.all(
         payloads.map((payload) => (isEncrypted(payload) ? this.#decrypt(payload, context?.workflowId) : payload)),
       ),
     );
-  }
-
-  async #measured(
-    operation: CodecCall['operation'],
-    payloads: number,
-    work: () => Promise<Payload[]>,
-  ): Promise<Payload[]> {
-    const { onCall } = this.encryption;
-    const begun = performance.now();
-    let result: CodecCall['result'] = 'failed';
-    try {
-      const done = await work();
-      result = 'succeeded';
-      return done;
-    } finally {
-      onCall?.({ operation, result, payloads, durationMs: performance.now() - begun });
-    }
   }
 
   async #decrypt(payload: Payload, workflowId: string | undefined): Promise<Payload> {

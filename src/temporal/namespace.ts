@@ -4,28 +4,18 @@ import { isGrpcServiceError, type OperatorService, type WorkflowService } from '
 // A CommonJS package whose named exports Node can't detect.
 import proto, { type temporal } from '@temporalio/proto';
 import { paymentSearchAttributes } from './search-attributes.js';
-import { RETENTION_DAYS, type SetupGap } from './setup-gaps.js';
+import type { SetupGap } from './setup-gaps.js';
 
 const { IndexedValueType } = proto.temporal.api.enums.v1;
-const { Duration } = proto.google.protobuf;
 
-const DAY_MS = 24 * 60 * 60 * 1_000;
-
-const serverTypes = {
-  BOOL: IndexedValueType.INDEXED_VALUE_TYPE_BOOL,
-  KEYWORD: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
-  KEYWORD_LIST: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD_LIST,
-  INT: IndexedValueType.INDEXED_VALUE_TYPE_INT,
-  DOUBLE: IndexedValueType.INDEXED_VALUE_TYPE_DOUBLE,
-  DATETIME: IndexedValueType.INDEXED_VALUE_TYPE_DATETIME,
-} as const;
-
-/** Sanaga's search attributes with their types, as the operator service takes them. */
+/** Sanaga's search attributes with their types, as the operator service takes them: all are keywords. */
 export const searchAttributeTypes: Readonly<Record<string, temporal.api.enums.v1.IndexedValueType>> =
-  Object.fromEntries(Object.values(paymentSearchAttributes).map(({ name, type }) => [name, serverTypes[type]]));
+  Object.fromEntries(
+    Object.values(paymentSearchAttributes).map(({ name }) => [name, IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD]),
+  );
 
 /** The same, as Temporal's command line names them. */
-const attributes = Object.entries(searchAttributeTypes).map(([name, type]) => ({ name, type: nameOf(type) }));
+const attributes = Object.keys(searchAttributeTypes).map((name) => ({ name, type: 'Keyword' }));
 
 /** The part of a connection that checking needs; both a client's and a worker's connection have it. */
 interface CheckedConnection {
@@ -35,7 +25,6 @@ interface CheckedConnection {
 
 /** The part of a connection that setting up needs. */
 export interface SetupConnection extends CheckedConnection {
-  readonly workflowService: CheckedConnection['workflowService'] & Pick<WorkflowService, 'updateNamespace'>;
   readonly operatorService: Pick<OperatorService, 'listSearchAttributes' | 'addSearchAttributes'>;
   withDeadline<T>(deadline: number, calls: () => Promise<T>): Promise<T>;
 }
@@ -43,20 +32,15 @@ export interface SetupConnection extends CheckedConnection {
 /**
  * Finds what payments need and a namespace lacks. Makes two calls to Temporal, few enough for readiness probes.
  *
- * Both matter for money: Idempotency-Keys hold until Temporal deletes the ended payment unrecorded, and a payment that
- * can't set a search attribute fails the same workflow task again and again, and repeats all that the task does.
+ * A payment that can't set a search attribute fails the same workflow task again and again, and repeats all that the
+ * task does.
  *
  * @throws ServiceError of gRPC when Temporal doesn't answer, or when one of its services doesn't know a new namespace
  *   yet.
  */
 export async function findSetupGaps(connection: CheckedConnection, namespace: string): Promise<SetupGap[]> {
-  const described = await describe(connection, namespace);
-  if (described === undefined) return [{ kind: 'namespace' }, ...attributes.map(toMissing)];
-  const days = Number(described.config?.workflowExecutionRetentionTtl?.seconds ?? 0) / (DAY_MS / 1_000);
-  return [
-    ...(days < RETENTION_DAYS ? [{ kind: 'retention', days } as const] : []),
-    ...(await attributeGaps(connection, namespace)),
-  ];
+  if (!(await exists(connection, namespace))) return [{ kind: 'namespace' }, ...attributes.map(toMissing)];
+  return await attributeGaps(connection, namespace);
 }
 
 /** The gaps of a namespace after it was set up, and Temporal's messages where it refused a change. */
@@ -69,9 +53,9 @@ export interface SetupResult {
 const SETUP_LIMIT_MS = 10_000;
 
 /**
- * Adds search attributes that a namespace lacks and lengthens its retention, as far as this client may. It never makes
- * the namespace itself. It may be called again, and from several processes at once. It waits some seconds for Temporal
- * to take search attributes that it lists already, which were added a moment ago; until then it would refuse payments.
+ * Adds search attributes that a namespace lacks, if this client may. It never makes the namespace itself. It may be
+ * called again, and from several processes at once. It waits some seconds for Temporal to take search attributes that
+ * it lists already, which were added a moment ago; until then it would refuse payments.
  *
  * @throws ServiceError of gRPC when Temporal doesn't answer.
  */
@@ -85,24 +69,15 @@ export async function setUpNamespace(connection: SetupConnection, namespace: str
 
 async function closeGaps(connection: SetupConnection, namespace: string): Promise<SetupResult> {
   const before = await findSetupGaps(connection, namespace);
-  const has = (kind: SetupGap['kind']) => before.some((gap) => gap.kind === kind);
-  if (before.length === 0 || has('namespace')) return { gaps: before, refusals: [] };
-
-  // An attribute of another type suggests that the namespace is used for something else: leave it alone. So does one
-  // that can't be added, because others have taken the room.
-  const isOthers = has('type') || has('room');
-  const refused =
-    has('missing') && !isOthers ? await failureOf(() => addAttributes(connection, namespace, before)) : undefined;
-  const isOurs =
-    !isOthers && (refused?.code !== grpc.INVALID_ARGUMENT || (await attributeGaps(connection, namespace)).length === 0);
-  const unkept = has('retention') && isOurs ? await failureOf(() => raiseRetention(connection, namespace)) : undefined;
-  const failures = [refused, unkept].filter((failure) => failure !== undefined);
+  // Of another type, an attribute suggests that the namespace is used for something else: it is left alone. So is one
+  // in which others have taken the room.
+  if (before.some(({ kind }) => kind !== 'missing') || before.length === 0) return { gaps: before, refusals: [] };
+  const refused = await failureOf(() => addAttributes(connection, namespace, before));
   // Another process may have made the same change in the meantime, which some servers answer with an error.
   const gaps = await findSetupGaps(connection, namespace);
-  if (gaps.length === 0) return { gaps, refusals: [] };
-  const temporary = failures.find(({ code }) => !REFUSED.includes(code));
-  if (temporary !== undefined) throw temporary;
-  return { gaps, refusals: failures.map(({ details }) => details) };
+  if (gaps.length === 0 || refused === undefined) return { gaps, refusals: [] };
+  if (!REFUSED.includes(refused.code)) throw refused;
+  return { gaps, refusals: [refused.details] };
 }
 
 async function failureOf(change: () => Promise<unknown>) {
@@ -113,11 +88,6 @@ async function failureOf(change: () => Promise<unknown>) {
     if (isGrpcServiceError(error)) return error;
     throw error;
   }
-}
-
-function raiseRetention({ workflowService }: SetupConnection, namespace: string): Promise<unknown> {
-  const retention = Duration.fromObject({ seconds: (RETENTION_DAYS * DAY_MS) / 1_000 });
-  return workflowService.updateNamespace({ namespace, config: { workflowExecutionRetentionTtl: retention } });
 }
 
 function addAttributes(
@@ -147,12 +117,12 @@ function isGrpc(error: unknown, codes: readonly grpc[]): boolean {
   return isGrpcServiceError(error) && codes.includes(error.code);
 }
 
-/** `undefined` when there is no such namespace. */
-async function describe({ workflowService }: CheckedConnection, namespace: string) {
+async function exists({ workflowService }: CheckedConnection, namespace: string): Promise<boolean> {
   try {
-    return await workflowService.describeNamespace({ namespace });
+    await workflowService.describeNamespace({ namespace });
+    return true;
   } catch (error) {
-    if (isGrpc(error, [grpc.NOT_FOUND])) return undefined;
+    if (isGrpc(error, [grpc.NOT_FOUND])) return false;
     throw error;
   }
 }
@@ -176,7 +146,7 @@ async function attributeGaps(connection: CheckedConnection, namespace: string): 
       const actual = nameOf(existing);
       return actual === attribute.type ? [] : [{ kind: 'type', ...attribute, actual }];
     });
-    const crowded = crowdedTypes(gaps, customAttributes);
+    const crowded = crowdedBy(gaps, customAttributes);
     return crowded.length > 0 && (await isInSql(connection)) ? [...gaps, ...crowded] : gaps;
   } catch (error) {
     // An authorizer may deny the operator service to ordinary clients.
@@ -185,19 +155,16 @@ async function attributeGaps(connection: CheckedConnection, namespace: string): 
   }
 }
 
-/** How many search attributes of a type Temporal's visibility in an SQL database has room for, in a namespace. */
-const roomFor = (type: string): number => (type === 'Keyword' ? 10 : 3);
+/** How many keywords Temporal's visibility in an SQL database has room for, in a namespace. */
+const ROOM = 10;
 
-/** Finds the types of which an SQL database has no room for all that Sanaga needs, beside those of others. */
-function crowdedTypes(gaps: readonly SetupGap[], existing: Readonly<Record<string, number>>): SetupGap[] {
-  const lacking = gaps.flatMap((gap) => (gap.kind === 'missing' || gap.kind === 'type' ? [gap.type] : []));
-  return [...new Set(lacking)].flatMap((type): SetupGap[] => {
-    const ours = attributes.filter((attribute) => attribute.type === type).length;
-    const others = Object.keys(existing).filter(
-      (name) => !(name in searchAttributeTypes) && nameOf(existing[name] ?? 0) === type,
-    );
-    return ours + others.length > roomFor(type) ? [{ kind: 'room', type, others: others.toSorted() }] : [];
-  });
+/** Finds whether an SQL database has no room for all that Sanaga needs, beside those of others. */
+function crowdedBy(gaps: readonly SetupGap[], existing: Readonly<Record<string, number>>): SetupGap[] {
+  if (gaps.length === 0) return [];
+  const others = Object.keys(existing).filter(
+    (name) => !(name in searchAttributeTypes) && existing[name] === IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
+  );
+  return attributes.length + others.length > ROOM ? [{ kind: 'room', type: 'Keyword', others: others.toSorted() }] : [];
 }
 
 /** Names of Temporal's plugins for visibility in an SQL database. */
@@ -224,23 +191,13 @@ async function gapsByQuery(connection: CheckedConnection, namespace: string): Pr
   return gaps;
 }
 
-/** A value of each type. Elasticsearch refuses one of another type. */
-const VALUES: Readonly<Record<string, string>> = {
-  Bool: 'false',
-  Int: '0',
-  Double: '0',
-  Keyword: "'0'",
-  KeywordList: "'0'",
-  Datetime: "'2026-01-01T00:00:00Z'",
-};
-
 /** Reports whether Temporal accepts these search attributes: it refuses a query that names an unknown one. */
 async function takes(
   { workflowService }: CheckedConnection,
   namespace: string,
   asked: readonly Attribute[],
 ): Promise<boolean> {
-  const query = asked.map(({ name, type }) => `${name} = ${VALUES[type]}`).join(' AND ');
+  const query = asked.map(({ name }) => `${name} = '0'`).join(' AND ');
   try {
     await workflowService.countWorkflowExecutions({ namespace, query });
     return true;

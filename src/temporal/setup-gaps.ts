@@ -1,7 +1,6 @@
 /**
- * Shortest retention of ended payments in a namespace, in days. They can wait that long to be recorded. Without
- * records, an Idempotency-Key holds exactly as long as Temporal keeps the workflow, so this is also how long a merchant
- * may repeat a request without paying twice.
+ * Retention of ended workflows in a namespace that is made for Sanaga, in days: for so long operators can look in
+ * Temporal's Web UI at what was done for a payment. Sanaga needs none of it, as all stays in the book.
  */
 export const RETENTION_DAYS = 30;
 
@@ -9,8 +8,6 @@ export const RETENTION_DAYS = 30;
 export type SetupGap =
   /** There is no such namespace. */
   | { readonly kind: 'namespace' }
-  /** It keeps ended workflows for this many days, fewer than {@link RETENTION_DAYS}. */
-  | { readonly kind: 'retention'; readonly days: number }
   /** It has no such search attribute. */
   | { readonly kind: 'missing'; readonly name: string; readonly type: string }
   /** It has the search attribute with another type. */
@@ -30,10 +27,6 @@ function describeGap(gap: SetupGap): string {
   switch (gap.kind) {
     case 'namespace':
       return "doesn't exist";
-    case 'retention': {
-      const days = Math.floor(gap.days * 10) / 10;
-      return `keeps ended payments for ${days} ${days === 1 ? 'day' : 'days'} instead of ${RETENTION_DAYS}`;
-    }
     case 'missing':
       return `has no search attribute ${gap.name} (${gap.type})`;
     case 'type':
@@ -71,8 +64,6 @@ export function setupCommands(namespace: string, gaps: readonly SetupGap[]): str
     switch (gap.kind) {
       case 'namespace':
         return [command('namespace create', `--retention ${RETENTION_DAYS}d`)];
-      case 'retention':
-        return [command('namespace update', `--retention ${RETENTION_DAYS}d`)];
       case 'missing':
         return [command('search-attribute create', `--name ${gap.name} --type ${gap.type}`)];
       case 'room':

@@ -2,93 +2,26 @@ import { createServer } from 'node:net';
 import type { MetricMeter } from '@temporalio/common';
 import { Runtime, type RuntimeOptions } from '@temporalio/worker';
 import got from 'got';
-import { Counter, Histogram, type Registry } from 'prom-client';
-import type { MerchantNotifier, TryOutcome } from '../activities/merchant.js';
-import { PAYMENT_STATUSES } from '../payments/words/payment.js';
-import { PAYMENT_KINDS } from '../payments/words/payment-id.js';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Book } from '../book/book.js';
+import { oldestDue } from '../book/due.js';
+import { countGaps, lastBeat } from '../book/gaps.js';
+import { countUnacknowledged, type UnacknowledgedCount } from '../book/notifications.js';
+import type { MerchantNotifier } from '../delivery/merchant.js';
+import { shareAnswers } from '../engine/shared-answers.js';
+import type { DeliveryOutcome } from '../payments/words/delivery.js';
 import { EVERY_WORKFLOW_TYPE } from '../workflows/messages.js';
-import type { PaymentRequest, PaymentSinks } from '../workflows/metrics.js';
 
 /*
- * The worker's metrics beside those of calls to the provider: payments, deliveries to merchants, and the metrics of
+ * The worker's metrics beside those of payments and of calls to the provider: deliveries to merchants, and those of
  * Temporal's SDK.
  */
-
-const MINUTE = 60;
-const HOUR = 60 * MINUTE;
-
-/** From a payer who confirms at once to a payment that a person decides days later, in seconds. */
-const OUTCOME_BUCKETS = [
-  ...[5, 15, 30],
-  ...[1, 2, 5, 15, 30].map((minutes) => minutes * MINUTE),
-  ...[1, 3, 6, 12, 24, 25, 48, 168].map((hours) => hours * HOUR),
-];
-
-/** The statuses that are outcomes. A link's FAILED attempt isn't final, and isn't measured. */
-const OUTCOMES = ['SUCCESSFUL', 'FAILED', 'EXPIRED'] as const;
-
-const REQUESTS: readonly PaymentRequest[] = ['initiate-pay', 'direct-pay', 'payout'];
-
-const REPEATED = 'A workflow task that is repeated, after a worker was lost for example, counts again';
-
-/** The metrics of what workflows report. */
-export function paymentMetrics(registry: Registry): PaymentSinks['payments'] {
-  const registers = [registry];
-  const payments = new Counter({
-    name: 'sanaga_payments_total',
-    help: `Payments that came to this status. ${REPEATED}`,
-    labelNames: ['kind', 'status'],
-    registers,
-  });
-  const outcomes = new Histogram({
-    name: 'sanaga_payment_outcome_seconds',
-    help: `Time from a payment's creation to its outcome; a payment that is opened again and ends again is measured again. ${REPEATED}`,
-    labelNames: ['kind', 'status'],
-    buckets: OUTCOME_BUCKETS,
-    registers,
-  });
-  const ambiguous = new Counter({
-    name: 'sanaga_ambiguous_requests_total',
-    help: `Requests to make or send a payment that the provider may or may not have accepted. ${REPEATED}`,
-    labelNames: ['endpoint'],
-    registers,
-  });
-  const budgetWaits = new Counter({
-    name: 'sanaga_status_budget_waits_total',
-    help: `Questions about a payment's status that had to wait, because the provider answers only so many in a minute. ${REPEATED}`,
-    labelNames: ['kind'],
-    registers,
-  });
-  const givenUp = new Counter({
-    name: 'sanaga_merchant_notifications_given_up_total',
-    help: `Notifications that no merchant took for three days. ${REPEATED}`,
-    registers,
-  });
-
-  for (const kind of PAYMENT_KINDS) {
-    for (const status of PAYMENT_STATUSES) payments.inc({ kind, status }, 0);
-    for (const status of OUTCOMES) outcomes.zero({ kind, status });
-    budgetWaits.inc({ kind }, 0);
-  }
-  for (const endpoint of REQUESTS) ambiguous.inc({ endpoint }, 0);
-
-  return {
-    changed({ kind, status, isNewStatus, outcomeAfterMs }) {
-      if (isNewStatus) payments.inc({ kind, status });
-      if (outcomeAfterMs !== undefined) outcomes.observe({ kind, status }, outcomeAfterMs / 1_000);
-    },
-    becameAmbiguous: (endpoint) => ambiguous.inc({ endpoint }),
-    waitsForBudget: (kind) => budgetWaits.inc({ kind }),
-    gaveUpNotification: () => givenUp.inc(),
-  };
-}
 
 const DELIVERY_RESULTS = {
   delivered: 'delivered',
   failed: 'failed',
   noAddress: 'no_address',
-  heldBack: 'held_back',
-} as const satisfies Record<TryOutcome['kind'], string>;
+} as const satisfies Record<DeliveryOutcome['kind'], string>;
 
 /** Merchants have at most 9 s to answer. */
 const DELIVERY_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -119,6 +52,71 @@ export function measuredNotifier({ notifyMerchant }: MerchantNotifier, registry:
       return outcome;
     },
   };
+}
+
+/** Counts the notifications that nobody took: call the result for each. */
+export function givenUpCounter(registry: Registry): () => void {
+  const givenUp = new Counter({
+    name: 'sanaga_merchant_notifications_given_up_total',
+    help: 'Notifications that no merchant took for three days',
+    registers: [registry],
+  });
+  return () => givenUp.inc();
+}
+
+/** Adds gauges of what the book has waiting. Every worker shows the same: take the maximum. */
+export function measureBook(registry: Registry, book: Book): void {
+  const registers = [registry];
+  // Both gauges are read at once.
+  const counts = shareAnswers(() => countUnacknowledged(book).catch(() => []), 0);
+  const ofMerchants = (name: string, help: string, countOf: (counted: UnacknowledgedCount) => number) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['merchant'],
+      registers,
+      async collect() {
+        this.reset();
+        for (const counted of await counts()) this.set({ merchant: counted.merchant }, countOf(counted));
+      },
+    });
+  ofMerchants(
+    'sanaga_merchant_notifications_waiting',
+    'Notifications that are due, or tried again later',
+    ({ due }) => due,
+  );
+  ofMerchants(
+    'sanaga_merchant_notifications_abandoned',
+    'Notifications that were given up, and not sent again by hand',
+    ({ abandoned }) => abandoned,
+  );
+  new Gauge({
+    name: 'sanaga_overdue_oldest_age_seconds',
+    help: 'How late the payment is that is longest overdue: a minute at most while workers bring payments on; 0 without one, NaN when the book could not be asked',
+    registers,
+    async collect() {
+      const now = book.now();
+      const oldest = await oldestDue(book, now).catch(() => Number.NaN);
+      this.set((now - (oldest ?? now)) / 1_000);
+    },
+  });
+  new Gauge({
+    name: 'sanaga_book_gaps',
+    help: 'How often the book was found to have gone back in time: what was ordered before and not sent waits for a person; NaN when the book could not be asked',
+    registers,
+    async collect() {
+      this.set(await countGaps(book).catch(() => Number.NaN));
+    },
+  });
+  new Gauge({
+    name: 'sanaga_book_compared_age_seconds',
+    help: 'How long ago the book was last compared with what Temporal knows of it: half a minute at most when all is well, and no payout leaves after 90 s; NaN when the book could not be asked',
+    registers,
+    async collect() {
+      const last = await lastBeat(book).catch(() => Number.NaN);
+      this.set((book.now() - last) / 1_000);
+    },
+  });
 }
 
 /** Times that a port is looked for, for the SDK's metrics: another process may take one before the SDK does. */

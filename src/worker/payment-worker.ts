@@ -1,6 +1,5 @@
 import {
   type ActivityInterceptorsFactory,
-  type InjectedSinks,
   type NativeConnection,
   Worker,
   type WorkerOptions,
@@ -9,9 +8,7 @@ import type { Activities } from '../activities/activities.js';
 import { parsePaymentId } from '../payments/words/payment-id.js';
 import type { Tracing } from '../telemetry/tracing.js';
 import { dataConverterOf, type Encryption } from '../temporal/encryption.js';
-import { notificationsQueue, type StatementSteps, statementsQueue } from '../workflows/messages.js';
-import type { PaymentChange, PaymentSinks } from '../workflows/metrics.js';
-import { orderedPayouts } from './ordered-payouts.js';
+import { type StatementSteps, statementsQueue } from '../workflows/messages.js';
 import { LeanWorker } from './workflow-threads.js';
 
 /** A worker's concurrency, and its time to stop, in ms. */
@@ -34,8 +31,6 @@ export interface PaymentWorkerOptions {
   /** With the converters of `src/temporal` in it. */
   readonly workflowBundle: NonNullable<WorkerOptions['workflowBundle']>;
   readonly limits: WorkerLimits;
-  /** Counts the workflows' reports; none are counted by default. */
-  readonly measures?: PaymentSinks['payments'] | undefined;
   /** Traces payments; nobody does, by default. */
   readonly tracing?: Tracing | undefined;
   /** Tracks where each workflow's code waits, for Temporal's Web UI: it takes 40 % more CPU time. Default: false. */
@@ -77,8 +72,8 @@ export interface PaymentWorker {
 }
 
 /**
- * Makes the worker that runs payments, and others for slow deliveries to the merchant and for statements, each with a
- * queue and slots of its own. The caller closes the connection after `run` has ended.
+ * Makes the worker that runs payments, and another for statements, with a queue and slots of its own. The caller closes
+ * the connection after `run` has ended.
  */
 export async function createPaymentWorker(options: PaymentWorkerOptions): Promise<PaymentWorker> {
   const workers: Worker[] = [];
@@ -96,7 +91,6 @@ export async function createPaymentWorker(options: PaymentWorkerOptions): Promis
   };
   try {
     workers.push(await createPayments(options));
-    workers.push(await createDeliveries(options));
     if (options.statementSteps !== undefined) workers.push(await createStatements(options, options.statementSteps));
   } catch (error) {
     // Workers hold threads and the connection until they have run.
@@ -109,14 +103,13 @@ export async function createPaymentWorker(options: PaymentWorkerOptions): Promis
 
 /** Runs workflows, and the activities that call the provider. */
 function createPayments(options: PaymentWorkerOptions): Promise<Worker> {
-  const { limits, deployment, activities, measures = NOT_MEASURED, tracing } = options;
+  const { limits, deployment, activities, tracing } = options;
   return (options.callStacks ? Worker : LeanWorker).create({
     ...commonOptions(options),
     ...tracedActivities(tracing),
-    activities: { ...activities, orderedPayouts },
+    activities,
     taskQueue: options.taskQueue,
     workflowBundle: options.workflowBundle,
-    sinks: paymentSinks(measures, tracing),
     maxCachedWorkflows: limits.maxCachedWorkflows,
     maxConcurrentWorkflowTaskExecutions: limits.maxConcurrentWorkflowTasks,
     // The SDK's default asks for the first tasks of payments with two polls at a time, and with eight for all later
@@ -128,21 +121,10 @@ function createPayments(options: PaymentWorkerOptions): Promise<Worker> {
       workerDeploymentOptions: {
         version: deployment,
         useWorkerVersioning: true,
-        // A payment may run for days. Changes to workflows go behind patched(), so that it can move to a new version.
+        // A payment may run for days. What changes the loop's commands goes behind patched().
         defaultVersioningBehavior: 'AUTO_UPGRADE',
       },
     }),
-  });
-}
-
-/** Delivers notifications to merchants, which may be slow. */
-function createDeliveries(options: PaymentWorkerOptions): Promise<Worker> {
-  return Worker.create({
-    ...commonOptions(options),
-    ...tracedActivities(options.tracing),
-    activities: options.activities,
-    taskQueue: notificationsQueue(options.taskQueue),
-    maxConcurrentActivityTaskExecutions: options.limits.maxConcurrentActivities,
   });
 }
 
@@ -168,30 +150,6 @@ function commonOptions({ connection, namespace, encryption, limits }: PaymentWor
 const tracedActivities = (tracing: Tracing | undefined) =>
   tracing && { interceptors: { activity: [traceActivities(tracing)] } };
 
-export const NOT_MEASURED: PaymentSinks['payments'] = {
-  changed: () => undefined,
-  becameAmbiguous: () => undefined,
-  waitsForBudget: () => undefined,
-  gaveUpNotification: () => undefined,
-};
-
-/** Passes the workflows' reports on to metrics and traces. During a replay the SDK makes none of these calls. */
-export function paymentSinks(measures: PaymentSinks['payments'], tracing?: Tracing): InjectedSinks<PaymentSinks> {
-  return {
-    payments: {
-      changed: {
-        fn({ workflowId }, change) {
-          measures.changed(change);
-          if (tracing !== undefined) traceOutcome(tracing, workflowId, change);
-        },
-      },
-      becameAmbiguous: { fn: (_, request) => measures.becameAmbiguous(request) },
-      waitsForBudget: { fn: (_, kind) => measures.waitsForBudget(kind) },
-      gaveUpNotification: { fn: () => measures.gaveUpNotification() },
-    },
-  };
-}
-
 /** Puts each activity of a payment into its trace; the calls that it makes are parts of it. */
 function traceActivities(tracing: Tracing): ActivityInterceptorsFactory {
   return ({ info }) => ({
@@ -209,21 +167,10 @@ function traceActivities(tracing: Tracing): ActivityInterceptorsFactory {
   });
 }
 
-/** Reads the outcome from an activity's answer: its `kind`. */
+/** Reads from an activity's answer what the payment has to do next. */
 function kindOf(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null || !('kind' in value)) return undefined;
-  return typeof value.kind === 'string' ? value.kind : undefined;
-}
-
-/** Puts a payment that has reached its outcome at the root of its trace. */
-function traceOutcome(tracing: Tracing, workflowId: string, change: PaymentChange): void {
-  const id = parsePaymentId(workflowId);
-  if (id === undefined || change.outcomeAfterMs === undefined) return;
-  const endedAt = Date.now();
-  tracing.recordPayment(id, {
-    name: `payment ${change.kind}`,
-    begunAt: endedAt - change.outcomeAfterMs,
-    endedAt,
-    attributes: { 'sanaga.payment.kind': change.kind, 'sanaga.payment.status': change.status },
-  });
+  if (typeof value !== 'object' || value === null) return undefined;
+  const said = 'todo' in value ? value.todo : value;
+  if (typeof said !== 'object' || said === null || !('kind' in said)) return undefined;
+  return typeof said.kind === 'string' ? said.kind : undefined;
 }

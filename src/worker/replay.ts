@@ -5,7 +5,6 @@ import proto from '@temporalio/proto';
 import { type ReplayResult, Worker, type WorkerOptions } from '@temporalio/worker';
 import { dataConverterOf, type Encryption } from '../temporal/encryption.js';
 import { EVERY_WORKFLOW_TYPE } from '../workflows/messages.js';
-import { NOT_MEASURED, paymentSinks } from './payment-worker.js';
 
 /*
  * Replays what workflows have done at Temporal, with the workflows of this build: what a new version could not go on
@@ -60,7 +59,6 @@ export async function* replayRuns(options: ReplayOptions, stop: AbortSignal): As
   const replay = {
     workflowBundle: options.workflowBundle,
     dataConverter: dataConverterOf(options.encryption),
-    sinks: paymentSinks(NOT_MEASURED),
   };
   for await (const { error } of Worker.runReplayHistories(replay, histories())) {
     yield* others.splice(0);

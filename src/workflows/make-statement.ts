@@ -16,15 +16,15 @@ import { madeStatement, statementInput } from './schemas.js';
 /**
  * Time after its end in which a day is left to settle, in ms: what was begun in its last minutes is listed then, and
  * most of what was open has come to its end. Somebody who asks for a statement waits for the first alone. One of the
- * day so far waits until the index has what was begun before it.
+ * day so far waits until the orders of its last moment are committed.
  */
 const SETTLING_MS = { scheduled: 3 * HOUR_MS, asked: 15 * MINUTE_MS, soFar: 5 * SECOND_MS } as const;
 
 /** For how long a question to the provider is repeated, before the statement says that it isn't covered. */
 const PROVIDER_PATIENCE_MS = { day: 4 * HOUR_MS, soFar: 15 * MINUTE_MS } as const;
 
-/** Longest time that the records, or Temporal's index, may be away. */
-const RECORDS_PATIENCE_MS = 12 * HOUR_MS;
+/** Longest time that the book may be away. */
+const BOOK_PATIENCE_MS = 12 * HOUR_MS;
 
 /** Longer than the longest time limit of one question to the provider. */
 const HEARTBEAT_TIMEOUT_MS = 2 * MINUTE_MS;
@@ -63,15 +63,15 @@ export async function makeStatement(given: StatementInput = { v: 1 }): Promise<M
   }
 
   setCurrentDetails(`Makes the statement of ${day}${until === undefined ? '' : ` until ${isoTime(until)}`}.`);
-  await steps("Read the day's payments", RECORDS_PATIENCE_MS).readPayments(run);
+  await steps("Read the day's payments", BOOK_PATIENCE_MS).readPayments(run);
   for (const service of SERVICES) {
     const search = steps(`Search the ${service} service`, patienceMs);
     await continueWithout(`the search of the ${service} service`, () => search.searchDay(run, service));
   }
   await continueWithout('some payments', () => steps('Look up payments', patienceMs).lookUpPayments(run));
-  await steps('Compare', RECORDS_PATIENCE_MS).comparePayments(run);
-  await steps('Follow up what differs', RECORDS_PATIENCE_MS).followUp(run);
-  const published = await steps('Keep the statement', RECORDS_PATIENCE_MS).publish(run);
+  await steps('Compare', BOOK_PATIENCE_MS).comparePayments(run);
+  await steps('Follow up what differs', BOOK_PATIENCE_MS).followUp(run);
+  const published = await steps('Keep the statement', BOOK_PATIENCE_MS).publish(run);
 
   // Somebody may have completed the step by hand.
   const made = readInput(madeStatement, published);

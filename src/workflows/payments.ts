@@ -1,13 +1,9 @@
-import { workflowInfo } from '@temporalio/workflow';
-import type { PaymentOrder } from '../payments/words/order.js';
-import { isContinued, readInput, wrongInput } from './handlers.js';
-import { runPayment } from './interpreter.js';
-import type { EndedPayment, PaymentInput } from './messages.js';
-import { directInput, type InputReaders, linkInput, payoutInput, reopeningInput } from './schemas.js';
+import type { PaymentInput } from './messages.js';
+import { runPayment } from './payment-loop.js';
 
 /*
- * One workflow for each kind of payment. The payment machine in src/payments decides when each step is due and what its
- * answer leads to; the interpreter takes one step after the other, and receives messages in between.
+ * One workflow for each kind of payment. What a payment is, and what it has to do next, stands in the book; its
+ * workflow does it, waits for what was announced, and asks the book again. It remembers nothing.
  */
 
 /**
@@ -19,9 +15,8 @@ import { directInput, type InputReaders, linkInput, payoutInput, reopeningInput 
  *    doesn't end the payment: the payer may try again until the link is paid or expires.
  * 3. At the end of its life the link is expired. Its status is read before and after, so that no late payment is lost.
  */
-export async function collectByLink(given: PaymentInput): Promise<EndedPayment> {
-  const input = readPaymentInput(linkInput, given);
-  return runPayment(input, (provider) => provider.createLink(input.order));
+export function collectByLink(input: PaymentInput): Promise<void> {
+  return runPayment(input, 'createLink');
 }
 
 /**
@@ -33,9 +28,8 @@ export async function collectByLink(given: PaymentInput): Promise<EndedPayment> 
  * 2. When the provider notifies, and now and then without, it is asked what the payer has done. The request never
  *    expires: what the provider doesn't decide within a day goes to review, and the provider is still asked about it.
  */
-export async function collectDirect(given: PaymentInput): Promise<EndedPayment> {
-  const input = readPaymentInput(directInput, given);
-  return runPayment(input, (provider, when) => provider.requestOnPhone(input.order, when));
+export function collectDirect(input: PaymentInput): Promise<void> {
+  return runPayment(input, 'requestOnPhone');
 }
 
 /**
@@ -47,25 +41,6 @@ export async function collectDirect(given: PaymentInput): Promise<EndedPayment> 
  *    transaction, until a person decides: the payout is never sent again, unless the policy or an operator says so.
  * 3. When the provider notifies, and at growing intervals, it is asked whether the money has arrived.
  */
-export async function payOut(given: PaymentInput): Promise<EndedPayment> {
-  const input = readPaymentInput(payoutInput, given);
-  return runPayment(input, (provider, when, heldSince) => provider.sendPayout(input.order, when, heldSince));
-}
-
-/**
- * Reopens a payment that has ended, under its own id: because a notification disagrees with its outcome, an operator
- * doubts it, or a notification to the merchant is to be sent again. If the provider contradicts the outcome, the
- * payment goes to review and waits for a person; otherwise it ends unchanged.
- */
-export async function reopenPayment(given: PaymentInput): Promise<EndedPayment> {
-  return runPayment(readPaymentInput(reopeningInput, given), () => {
-    throw new Error('a payment that has ended is never sent again');
-  });
-}
-
-/** @throws what {@link wrongInput} returns: nothing is sent then */
-function readPaymentInput<Order extends PaymentOrder>({ first, next }: InputReaders<Order>, given: unknown) {
-  const input = readInput(isContinued() ? next : first, given);
-  if (input.order.id === workflowInfo().workflowId) return input;
-  throw wrongInput('the order is that of another workflow');
+export function payOut(input: PaymentInput): Promise<void> {
+  return runPayment(input, 'sendPayout');
 }

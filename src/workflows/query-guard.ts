@@ -1,13 +1,11 @@
 import type { ActivateInput, Next, WorkflowInterceptors, WorkflowInternalsInterceptor } from '@temporalio/workflow';
-import { ENDED_RUN } from './messages.js';
 
 /**
  * Keeps a query from changing the payment that it asks. The query may come to a worker with what has happened since the
  * last workflow task: a timer that is over, a signal. The SDK gives that to the workflow, at the time of the task
  * before, and throws away the commands that come of it; when the task itself comes, nothing is left to do in it, and no
  * replay would come to the same history. So such a query fails: the worker forgets the workflow then, and reads its
- * history anew for the task. Where no task can come any more, because the workflow has ended, the asker says so, and is
- * answered (docs/decisions/0017).
+ * history anew for the task (docs/decisions/0017). The Web UI sends one for the details that it shows.
  */
 class QueryGuard implements WorkflowInternalsInterceptor {
   /** The last workflow task: when a worker took it, and the length of the history by then. */
@@ -18,8 +16,7 @@ class QueryGuard implements WorkflowInternalsInterceptor {
     const { timestamp, historyLength, isReplaying, jobs } = input.activation;
     const queries = (jobs ?? []).map(({ queryWorkflow }) => queryWorkflow).filter((query) => query != null);
     if (queries.length > 0) {
-      const isOfEnded = queries.every(({ arguments: given }) => isMark(given?.[0]?.data));
-      if (this.#isAhead && !isOfEnded) throw new Error(AHEAD);
+      if (this.#isAhead) throw new Error(AHEAD);
     } else {
       const task = { time: `${timestamp?.seconds}.${timestamp?.nanos}`, events: historyLength ?? 0 };
       // Each task has a time of its own. Within it, the history that the workflow sees doesn't grow.
@@ -29,11 +26,6 @@ class QueryGuard implements WorkflowInternalsInterceptor {
     }
     next(input);
   }
-}
-
-/** Reports whether a query's argument is {@link ENDED_RUN}. */
-function isMark(data: Uint8Array | null | undefined): boolean {
-  return data != null && new TextDecoder().decode(data) === JSON.stringify(ENDED_RUN);
 }
 
 const AHEAD = 'the query came with news of the payment, for which a workflow task is waiting: ask again after it';

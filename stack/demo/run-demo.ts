@@ -6,7 +6,7 @@ import type { Client } from '@temporalio/client';
 import { readConfig } from '../../src/settings/read-settings.js';
 import { connectClient } from '../../src/temporal/connection.js';
 import { type Encryption, encryptionOf } from '../../src/temporal/encryption.js';
-import { freePort } from '../processes/ports.js';
+import { freePort, steadyPort } from '../processes/ports.js';
 import { makeSecrets, type Secrets, type StackPorts, stackSettings, withoutSettings } from '../processes/settings.js';
 import { bringUpStack, type Stack } from '../processes/stack.js';
 import { loseNotifications, readLedger } from './ledger.js';
@@ -38,15 +38,19 @@ export async function runDemo({ json, stop }: DemoOptions): Promise<number> {
   try {
     const run = randomBytes(4).toString('hex');
     const secrets = makeSecrets();
-    const ports = { api: await freePort(), sandbox: await freePort(), codec: await freePort() };
+    const ports = {
+      api: await freePort(),
+      sandbox: await freePort(),
+      codec: await freePort(),
+      book: await steadyPort(),
+    };
     const env = demoSettings(process.env, ports, secrets, hook);
-    report('demo: starting Temporal, the records, the sandbox, a worker, the API and the codec server');
+    report('demo: starting Temporal, the book, the sandbox, a worker, the API and the codec server');
     // On a Temporal server that others use, too, a task queue of its own keeps this demo's worker apart from theirs.
     const stack = await bringUpStack({
       ports,
       env,
       taskQueue: `demo-${run}`,
-      recordsFolder: join(folder, 'records'),
       logFolder: folder,
       report,
       stop,

@@ -15,7 +15,7 @@ export interface Child {
   readonly ended: Promise<string>;
   /** The last lines that it wrote. */
   logTail(): Promise<string>;
-  /** Sends SIGTERM, then SIGKILL if it is still running after `graceMs`. Resolves when it has ended. */
+  /** Sends its stop signal, then SIGKILL if it still runs after `graceMs`. Resolves when it has ended. */
   stop(graceMs: number): Promise<void>;
   /** Sends SIGKILL. Resolves when it has ended. */
   kill(): Promise<void>;
@@ -32,15 +32,20 @@ export interface ChildOptions {
    * File for its output. Without one, the end of the output is kept in memory, and the child doesn't keep this process
    * alive.
    */
-  readonly logFile?: string;
+  readonly logFile?: string | undefined;
   /** Append to an existing log file; otherwise that one is renamed to `*.before`. */
   readonly appendLog?: boolean | undefined;
+  /** Asks it to end; by default, SIGTERM. */
+  readonly stopSignal?: NodeJS.Signals;
 }
 
 const TAIL_LINES = 20;
 const MAX_LOG_CHARS = 8_000;
 const TRY_EVERY_MS = 50;
 const READY_LIMIT_MS = 60_000;
+
+/** A child lives no longer than this after its parent was killed, in ms: see {@link WATCHER}. */
+export const OUTLIVES_MS = 7_000;
 
 /**
  * Starts a process outside the terminal's process group: Ctrl-C reaches this process alone, which decides in which
@@ -49,7 +54,7 @@ const READY_LIMIT_MS = 60_000;
  * @throws Error when the log can't be written or the process can't be started.
  */
 export async function startChild(options: ChildOptions): Promise<Child> {
-  const { name, file, args, env, logFile, appendLog } = options;
+  const { name, file, args, env, logFile, appendLog, stopSignal = 'SIGTERM' } = options;
   if (logFile !== undefined && !appendLog) await rename(logFile, `${logFile}.before`).catch(() => undefined);
   const log = logFile === undefined ? undefined : await open(logFile, 'a', 0o600);
   const output = log?.fd ?? 'pipe';
@@ -65,7 +70,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   }
   const { pid } = child;
   if (pid === undefined) throw new Error(`${name} has no process id`);
-  const guard = stopWithParent(pid);
+  const guard = stopWithParent(pid, stopSignal);
   void ended.then(() => guard.release());
 
   return {
@@ -76,7 +81,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     logTail: async () => (await readLog()).trim().split('\n').slice(-TAIL_LINES).join('\n'),
     async stop(graceMs) {
       child.ref();
-      child.kill('SIGTERM');
+      child.kill(stopSignal);
       const killing = setTimeout(() => child.kill('SIGKILL'), graceMs);
       await ended;
       clearTimeout(killing);
@@ -108,7 +113,7 @@ function keepLog(child: ChildProcess): () => Promise<string> {
  */
 const WATCHER = `
 read -r _ && exit 0
-kill -TERM "$1" 2>/dev/null || exit 0
+kill -"$2" "$1" 2>/dev/null || exit 0
 for _ in 1 2 3 4 5; do
   sleep 1
   kill -0 "$1" 2>/dev/null || exit 0
@@ -121,10 +126,10 @@ kill -KILL "$1" 2>/dev/null
  * the child is, so that Ctrl-C in the terminal reaches neither. Call `release` as soon as the child has ended: its
  * process id may be given to another process later.
  */
-function stopWithParent(pid: number): { release: () => void } {
+function stopWithParent(pid: number, stopSignal: NodeJS.Signals): { release: () => void } {
   if (process.platform === 'win32') return { release: () => undefined };
 
-  const watcher = spawn('/bin/sh', ['-c', WATCHER, 'stop-with-parent', String(pid)], {
+  const watcher = spawn('/bin/sh', ['-c', WATCHER, 'stop-with-parent', String(pid), stopSignal.replace('SIG', '')], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   });

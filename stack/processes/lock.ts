@@ -72,7 +72,8 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-function hasCode(error: unknown, code: string): boolean {
+/** Reports whether Node has refused a call with this code, such as `ENOENT`. */
+export function hasCode(error: unknown, code: string): boolean {
   return typeof error === 'object' && error !== null && 'code' in error && error.code === code;
 }
 

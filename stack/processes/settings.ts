@@ -6,6 +6,7 @@ import { apiKeys, sha256Of } from '../../src/settings/api-keys.js';
 import { isWebhookSecret } from '../../src/settings/kinds.js';
 import type { NamedKey } from '../../src/settings/merchants.js';
 import { SECRET_SETTINGS } from '../../src/settings/secret-files.js';
+import { hasCode } from './lock.js';
 
 /** The name of the merchant's API key; an idempotency key belongs to it, so it must never change. */
 const KEY_OWNER = 'merchant';
@@ -25,6 +26,12 @@ const SHOP_PASSWORD_FILE = 'shop-password';
 /** The name of the file in which the key of the merchant's approver is kept. */
 const APPROVER_KEY_FILE = 'approver-key';
 
+/** The name of the file in which the password of the book's database is kept. */
+const BOOK_PASSWORD_FILE = 'book-password';
+
+/** The only role of the book's database. */
+const BOOK_USER = 'sanaga';
+
 /** The name of the file in which the keys are kept that encrypt payments in Temporal. */
 const ENCRYPTION_KEYS_FILE = 'encryption-keys';
 
@@ -35,6 +42,8 @@ export interface StackPorts {
   readonly desk?: number | undefined;
   /** The codec server's; without it, there is none. */
   readonly codec?: number | undefined;
+  /** That of the stack's own database with the book; without it, none is started. */
+  readonly book?: number | undefined;
 }
 
 /** The addresses of a stack's parts. */
@@ -50,7 +59,7 @@ export function addressesOf({ api, sandbox, desk, codec }: StackPorts) {
 /** The settings with which the parts of one stack find each other, all of them on this machine. */
 export function stackSettings(ports: StackPorts, secrets: Secrets): Record<string, string> {
   const { apiUrl, sandboxUrl } = addressesOf(ports);
-  const { apiKey, approverKey } = secrets;
+  const { apiKey, approverKey, bookPassword } = secrets;
   const keys = [`${KEY_OWNER}:${apiKey}:collections+payouts+refunds+read+balance+review`];
   if (approverKey) keys.push(`${APPROVER}:${approverKey}:approve`);
   return {
@@ -58,6 +67,9 @@ export function stackSettings(ports: StackPorts, secrets: Secrets): Record<strin
     PORT: String(ports.api),
     API_KEYS: keys.join(','),
     WEBHOOK_TOKEN: secrets.webhookToken,
+    ...(ports.book !== undefined && {
+      DATABASE_URL: `postgres://${BOOK_USER}:${bookPassword}@${HOST}:${ports.book}/postgres`,
+    }),
     ...(ports.desk !== undefined && {
       DESK_PORT: String(ports.desk),
       DESK_API_URL: apiUrl,
@@ -77,7 +89,7 @@ export function stackSettings(ports: StackPorts, secrets: Secrets): Record<strin
 }
 
 const OURS =
-  /^(HOST|PORT|LOG_LEVEL|ENCRYPTION|API_METRICS_ADDRESS|OTEL_(EXPORTER_OTLP_ENDPOINT|TRACES_SAMPLER_ARG)|(API_KEYS|WEBHOOK_TOKEN|MERCHANTS|ENCRYPTION_KEYS|RECORDS_URL)(_FILE)?|FLOAT_WARN_BELOW|LINK_LIFETIME|RESOLVE_AFTER|SECOND_PERSON_ABOVE|APPROVE_ABOVE|APPROVAL_WITHIN|SEND_BY|TRUSTED_PROXIES|(PROVIDER|SANDBOX|WORKER|MERCHANT|MAX|POLL|AMBIGUOUS|CODEC|DESK)_.*|TEMPORAL_(TASK_QUEUE|UI_URL|RESTORED_AT))$/;
+  /^(HOST|PORT|LOG_LEVEL|ENCRYPTION|API_METRICS_ADDRESS|OTEL_(EXPORTER_OTLP_ENDPOINT|TRACES_SAMPLER_ARG)|(API_KEYS|WEBHOOK_TOKEN|MERCHANTS|ENCRYPTION_KEYS|DATABASE_URL)(_FILE)?|FLOAT_WARN_BELOW|LINK_LIFETIME|RESOLVE_AFTER|SECOND_PERSON_ABOVE|APPROVE_ABOVE|APPROVAL_WITHIN|SEND_BY|TRUSTED_PROXIES|(PROVIDER|SANDBOX|WORKER|MERCHANT|MAX|POLL|AMBIGUOUS|CODEC|DESK)_.*|TEMPORAL_(TASK_QUEUE|UI_URL))$/;
 
 /** The environment without Sanaga's settings, for a stack that must be the same wherever it runs. */
 export function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
@@ -125,21 +137,31 @@ export interface Secrets extends z.infer<typeof keptSchema> {
   readonly encryptionKeys: string;
   /** The API key of another person, who approves payouts; `undefined` in a folder of a version that made none. */
   readonly approverKey?: string | undefined;
+  /** The password of the book's database. */
+  readonly bookPassword: string;
 }
 
 /** New secrets, of 192 random bits each, and a key of 256. */
 export function makeSecrets(): Secrets {
-  return { ...makeKept(), encryptionKeys: makeEncryptionKey(), approverKey: makeApiKey() };
+  return {
+    ...makeKept(),
+    encryptionKeys: makeEncryptionKey(),
+    approverKey: makeApiKey(),
+    bookPassword: makePassword(),
+  };
 }
 
 function makeKept(): z.infer<typeof keptSchema> {
-  const random = () => randomBytes(24).toString('base64url');
   return {
     apiKey: makeApiKey(),
-    webhookToken: random(),
-    collectionApiKey: random(),
-    payoutApiKey: random(),
+    webhookToken: makePassword(),
+    collectionApiKey: makePassword(),
+    payoutApiKey: makePassword(),
   };
+}
+
+function makePassword(): string {
+  return randomBytes(24).toString('base64url');
 }
 
 function makeApiKey(): string {
@@ -153,8 +175,8 @@ function makeEncryptionKey(): string {
 
 /**
  * The secrets kept in a folder; the first call makes them. Only their owner can read the folder and the files. The
- * encryption keys have a file of their own, so that one can be put before the others; the approver's key, because the
- * file of the others may be older than it.
+ * encryption keys have a file of their own, so that one can be put before the others; the approver's key and the book's
+ * password, because the file of the others may be older than they are.
  *
  * @throws Error when the file isn't one that this function has written.
  */
@@ -163,7 +185,13 @@ export async function keptSecrets(folder: string): Promise<Secrets> {
   const secrets = readSecrets(await kept(file, `${JSON.stringify(makeKept(), null, 2)}\n`), file);
   const encryptionKeys = await kept(join(folder, ENCRYPTION_KEYS_FILE), `${makeEncryptionKey()}\n`);
   const approverKey = await kept(join(folder, APPROVER_KEY_FILE), `${makeApiKey()}\n`);
-  return { ...secrets, encryptionKeys: encryptionKeys.trim(), approverKey: approverKey.trim() };
+  const bookPassword = await kept(join(folder, BOOK_PASSWORD_FILE), `${makePassword()}\n`);
+  return {
+    ...secrets,
+    encryptionKeys: encryptionKeys.trim(),
+    approverKey: approverKey.trim(),
+    bookPassword: bookPassword.trim(),
+  };
 }
 
 /** The secrets that a folder has; `undefined` when it has none. @throws as {@link keptSecrets} does. */
@@ -173,10 +201,12 @@ export async function existingSecrets(folder: string): Promise<Secrets | undefin
   if (content === undefined) return undefined;
   const encryptionKeys = await readFile(join(folder, ENCRYPTION_KEYS_FILE), 'utf8').catch(() => '');
   const approverKey = await readFile(join(folder, APPROVER_KEY_FILE), 'utf8').catch(() => undefined);
+  const bookPassword = await readFile(join(folder, BOOK_PASSWORD_FILE), 'utf8').catch(() => '');
   return {
     ...readSecrets(content, file),
     encryptionKeys: encryptionKeys.trim(),
     approverKey: approverKey?.trim(),
+    bookPassword: bookPassword.trim(),
   };
 }
 
@@ -218,7 +248,7 @@ async function kept(file: string, fresh: string): Promise<string> {
     // Unlike a write, a link appears at once and whole, so that two stacks that start together agree.
     await link(draft, file);
   } catch (error) {
-    if (!isThere(error)) throw error;
+    if (!hasCode(error, 'EEXIST')) throw error;
   } finally {
     await rm(draft);
   }
@@ -238,8 +268,4 @@ function readWebhookSecret(content: string, file: string): string {
   const secret = content.trim();
   if (isWebhookSecret(secret)) return secret;
   throw new Error(`${file} holds no webhook secret: remove it, and the next start makes a new one`);
-}
-
-function isThere(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && 'code' in error && error.code === 'EEXIST';
 }

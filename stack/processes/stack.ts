@@ -2,25 +2,23 @@ import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { pino } from 'pino';
+import { migrate } from '../../src/book/migrate.js';
 import { settingNames } from '../../src/settings/read-settings.js';
 import { lazyConnection, type TemporalTarget, workflowPollers } from '../../src/temporal/connection.js';
+import { startBook } from '../postgres/start-book.js';
 import { bringUpTemporal, type TemporalServer } from '../temporal/bring-up-temporal.js';
 import type { StartDevServerOptions } from '../temporal/start-dev-server.js';
 import { answers, type Child, startChild, untilReady } from './child.js';
-import { listens, steadyPort } from './ports.js';
 import { addressesOf, type StackPorts, withoutSettings } from './settings.js';
 
 /** The parts beside Temporal, in the order in which they are started. */
-const PARTS = ['records', 'sandbox', 'worker', 'codec', 'api', 'desk'] as const;
+const PARTS = ['book', 'sandbox', 'worker', 'codec', 'api', 'desk'] as const;
 export type StackPart = (typeof PARTS)[number];
 
-/** The parts of a stack with these ports, and this folder for its records. */
-export function partsOf({ ports, recordsFolder }: Pick<StackOptions, 'ports' | 'recordsFolder'>): readonly StackPart[] {
-  const places: Partial<Record<StackPart, unknown>> = {
-    records: recordsFolder,
-    codec: ports.codec,
-    desk: ports.desk,
-  };
+/** The parts of a stack with these ports. */
+export function partsOf({ book, codec, desk }: StackPorts): readonly StackPart[] {
+  const places: Partial<Record<StackPart, unknown>> = { book, codec, desk };
   return PARTS.filter((name) => !(name in places) || places[name] !== undefined);
 }
 
@@ -28,11 +26,10 @@ export function partsOf({ ports, recordsFolder }: Pick<StackOptions, 'ports' | '
 export type StackProcess = StackPart | 'temporal';
 
 /** The processes that payments can't do without. */
-export type PaymentProcess = Exclude<StackProcess, 'desk' | 'codec' | 'records'>;
+export type PaymentProcess = Exclude<StackProcess, 'desk' | 'codec' | 'book'>;
 
-/** Each part's compiled program. */
-const PROGRAMS: Readonly<Record<StackPart, string>> = {
-  records: 'build/stack/records/main.js',
+/** The compiled program of each part that is ours. */
+const PROGRAMS: Readonly<Record<Exclude<StackPart, 'book'>, string>> = {
   sandbox: 'build/sandbox/main.js',
   worker: 'lib/worker.js',
   codec: 'lib/codec-server.js',
@@ -50,21 +47,23 @@ const STOP_LIMITS_MS: Readonly<Record<StackPart, number>> = {
   codec: 2_000,
   worker: 4_000,
   sandbox: 4_600,
-  records: 4_900,
+  book: 4_900,
 };
 
 const PROBE_LIMIT_MS = 5_000;
 
+const SILENT = pino({ level: 'silent' });
+
 export interface StackOptions {
   readonly ports: StackPorts;
-  /** The environment of each part; Temporal's address is added to it. */
+  /** The environment of each part, as `stackSettings` makes it; Temporal's address is added to it. */
   readonly env: NodeJS.ProcessEnv;
   readonly taskQueue: string;
   readonly logFolder: string;
   readonly report: (line: string) => void;
   readonly temporal?: Pick<StartDevServerOptions, 'databaseFile' | 'port' | 'uiPort' | 'ui' | 'env'>;
-  /** Folder of the embedded database with the records; without it, none is started. */
-  readonly recordsFolder?: string | undefined;
+  /** Folder of the database with the book; by default, in that of the logs. */
+  readonly bookFolder?: string | undefined;
   /** A part that is restarted appends to its log. */
   readonly appendLogs?: boolean;
   /** The project's folder, with `lib/` and `build/` in it. */
@@ -83,8 +82,8 @@ export interface Stack {
   readonly codecUrl?: string;
   /** The Temporal server that was brought up last. */
   readonly temporal: TemporalServer;
-  /** The address of the embedded database for the records, where there is one. */
-  readonly recordsUrl?: string;
+  /** The address of the stack's own database with the book, where there is one, with its password. */
+  readonly bookUrl?: string;
   /** The process of this part that was started last. */
   part(name: StackPart): Child;
   /** Starts a part whose process has ended, from now on with these settings, too; resolves when it is ready. */
@@ -100,7 +99,7 @@ export interface Stack {
 }
 
 /**
- * Brings up Temporal, the sandbox, a worker, the API and, if they have a place, the records' database, the codec server
+ * Brings up Temporal, the sandbox, a worker, the API and, if they have a place, the book's database, the codec server
  * and the desk, each in a process of its own, and waits until all are ready. An embedded Temporal's Web UI then reads
  * payments by the codec server. That Web UI has no credentials to send, so that its address of the codec server has a
  * secret part: anybody who can open the Web UI can read payments.
@@ -109,18 +108,16 @@ export interface Stack {
  * Whatever was started has then been stopped, or stops with this process.
  */
 export async function bringUpStack(options: StackOptions): Promise<Stack> {
-  const { report, stop, recordsFolder } = options;
+  const { report, stop, ports } = options;
   await mkdir(options.logFolder, { recursive: true, mode: 0o700 });
-  const urls = addressesOf(options.ports);
+  const urls = addressesOf(ports);
+  const bookUrl = ports.book === undefined ? undefined : options.env.DATABASE_URL;
   const codecToken = randomBytes(24).toString('base64url');
   const codecEndpoint = urls.codecUrl && `${urls.codecUrl}/ui/${codecToken}`;
   const bringUp = () => orStopped(bringUpTemporal({ ...options.temporal, codecEndpoint, report }), stop);
   let temporal = await bringUp();
-  const recordsPort = recordsFolder === undefined ? undefined : await steadyPort();
-  const recordsUrl = recordsPort === undefined ? undefined : `postgres://postgres@127.0.0.1:${recordsPort}/postgres`;
   const env = {
     ...options.env,
-    ...(recordsUrl !== undefined && { RECORDS_URL: recordsUrl }),
     ...temporal.env,
     ...(temporal.uiUrl !== undefined && { TEMPORAL_UI_URL: temporal.uiUrl }),
     TEMPORAL_TASK_QUEUE: options.taskQueue,
@@ -133,20 +130,25 @@ export async function bringUpStack(options: StackOptions): Promise<Stack> {
   let stopping: Promise<void> | undefined;
 
   const spawn = async (name: StackPart): Promise<Child> => {
-    const child = await startPart(name, options, { env, recordsPort });
+    const child = await startPart(name, options, env);
     parts.set(name, child);
     return child;
   };
   const ready = (name: StackPart, child: Child) =>
-    untilReady(child, probeOf(name, child, { ...options, urls, recordsPort, target: temporal.target }));
+    untilReady(child, probeOf(name, child, { ...options, urls, target: temporal.target }));
 
   const stopAll = () => {
     stopping ??= stopParts(parts, temporal);
     return stopping;
   };
   try {
+    if (bookUrl !== undefined) {
+      await orStopped(spawn('book'), stop);
+      await migrate(bookUrl, SILENT);
+    }
     // All are started before any is waited for: if one fails, none is still about to start.
-    const started = await Promise.all(partsOf(options).map(async (name) => ({ name, child: await spawn(name) })));
+    const others = partsOf(ports).filter((name) => name !== 'book');
+    const started = await Promise.all(others.map(async (name) => ({ name, child: await spawn(name) })));
     await orStopped(Promise.all(started.map(({ name, child }) => ready(name, child))), stop);
   } catch (error) {
     await stopAll();
@@ -155,7 +157,7 @@ export async function bringUpStack(options: StackOptions): Promise<Stack> {
 
   return {
     ...urls,
-    ...(recordsUrl !== undefined && { recordsUrl }),
+    ...(bookUrl !== undefined && { bookUrl }),
     get temporal() {
       return temporal;
     },
@@ -179,38 +181,33 @@ export async function bringUpStack(options: StackOptions): Promise<Stack> {
   };
 }
 
-function startPart(
-  name: StackPart,
-  { project = fileURLToPath(new URL('../../..', import.meta.url)), recordsFolder, logFolder, appendLogs }: StackOptions,
-  { env, recordsPort }: { readonly env: NodeJS.ProcessEnv; readonly recordsPort: number | undefined },
-): Promise<Child> {
-  const args = name === 'records' && recordsFolder !== undefined ? [String(recordsPort), recordsFolder] : [];
+function startPart(name: StackPart, options: StackOptions, env: NodeJS.ProcessEnv): Promise<Child> {
+  const { project = fileURLToPath(new URL('../../..', import.meta.url)), logFolder, appendLogs } = options;
+  const log = { logFile: join(logFolder, `${name}.log`), appendLog: appendLogs };
+  if (name === 'book') {
+    const { bookFolder = join(logFolder, 'book') } = options;
+    return startBook({ ...log, folder: bookFolder, url: env.DATABASE_URL ?? '' });
+  }
   return startChild({
-    name,
+    ...{ name, ...log },
     file: process.execPath,
-    args: [join(project, PROGRAMS[name]), ...args],
+    args: [join(project, PROGRAMS[name])],
     env: name === 'desk' ? desksOwn(env) : env,
-    logFile: join(logFolder, `${name}.log`),
-    appendLog: appendLogs,
   });
 }
 
 /** Addresses at which the parts report whether they are ready. */
 interface Places {
   readonly urls: ReturnType<typeof addressesOf>;
-  readonly recordsPort: number | undefined;
   readonly target: TemporalTarget;
   readonly taskQueue: string;
 }
 
-function probeOf(
-  name: StackPart,
-  { pid }: Child,
-  { urls, recordsPort, target, taskQueue }: Places,
-): () => Promise<boolean> {
+function probeOf(name: StackPart, { pid }: Child, { urls, target, taskQueue }: Places): () => Promise<boolean> {
   switch (name) {
-    case 'records':
-      return async () => recordsPort !== undefined && (await listens(recordsPort));
+    case 'book':
+      // It is started ready.
+      return async () => true;
     case 'sandbox':
       return () => answers(`${urls.sandboxUrl}/_sandbox/ledger?limit=1`);
     case 'worker':

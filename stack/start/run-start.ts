@@ -70,14 +70,14 @@ export async function runStart({ stop, withShop = false }: StartOptions): Promis
       sandboxUrl: stack.sandboxUrl,
       deskUrl: stack.deskUrl,
       codecUrl: stack.codecUrl,
-      recordsUrl: stack.recordsUrl,
+      bookUrl: stack.bookUrl,
       temporal: stack.temporal,
       ...(hasGeneratedKey && { apiKey: secrets.apiKey, approverKey: secrets.approverKey }),
       keyNames,
       notifications,
       shop,
       processes: [
-        ...partsOf(options).map((name) => `${name} ${stack.part(name).pid}`),
+        ...partsOf(ports).map((name) => `${name} ${stack.part(name).pid}`),
         ...(shop ? [`shop ${shop.pid}`] : []),
       ],
       folder: relative(process.cwd(), folder),
@@ -106,7 +106,7 @@ function stackOptions({ ports, temporalPorts, env, taskQueue }: StartSettings, f
     env: { SANDBOX_JOURNAL: join(folder, 'sandbox.journal'), ...env },
     taskQueue,
     // The database takes a folder that isn't there yet.
-    recordsFolder: own.RECORDS_URL || own.RECORDS_URL_FILE ? undefined : join(folder, 'records'),
+    bookFolder: join(folder, 'book'),
     logFolder: join(folder, 'logs'),
     temporal: {
       env: own,
@@ -150,8 +150,8 @@ export interface WelcomeFacts {
   readonly sandboxUrl: string;
   readonly deskUrl?: string | undefined;
   readonly codecUrl?: string | undefined;
-  /** The embedded database; `undefined` when the operator's settings name another. */
-  readonly recordsUrl: string | undefined;
+  /** The stack's own database; `undefined` when the operator's settings name another. */
+  readonly bookUrl: string | undefined;
   readonly temporal: Pick<TemporalServer, 'target' | 'uiUrl' | 'kind'>;
   /** The generated key; `undefined` when the operator's settings have others, which aren't shown. */
   readonly apiKey?: string | undefined;
@@ -180,7 +180,7 @@ ${shop === undefined ? '' : shopWelcome(shop)}
 ${deskUrl === undefined ? '' : `  Desk             ${deskUrl}   (operators decide here; sign in with an API key of the scope review)\n`}  Sandbox          ${sandboxUrl}   (ledger: ${sandboxUrl}/_sandbox/ledger)
   Temporal         ${temporal.target.address}, namespace ${temporal.target.namespace}
   Temporal Web UI  ${temporal.uiUrl ?? 'unknown (set TEMPORAL_UI_URL)'}${codecUrl === undefined ? '' : codecServer(temporal.kind, codecUrl)}
-  Records          ${facts.recordsUrl ?? 'from your settings (RECORDS_URL)'}
+  Book             ${facts.bookUrl ?? 'from your settings (DATABASE_URL)'}
   API key          ${apiKey ?? `from your settings (${keyNames.join(', ')})`}
 ${approverKey === undefined ? '' : `  Approver's key   ${approverKey}   (of another person, who approves payouts)\n`}  Webhooks         ${receiver(notifications, folder)}
   Processes        ${facts.processes.join(', ')}

@@ -4,7 +4,7 @@ import { merchantsOf } from '../../src/settings/api.js';
 import { ConfigError } from '../../src/settings/config-error.js';
 import { hasPayments } from '../../src/settings/merchants.js';
 import { type Config, readConfig } from '../../src/settings/read-settings.js';
-import { freePort } from '../processes/ports.js';
+import { freePort, steadyPort } from '../processes/ports.js';
 import { type Secrets, type StackPorts, stackSettings } from '../processes/settings.js';
 
 /** Ports of the embedded Temporal. */
@@ -68,10 +68,11 @@ export async function startSettings(
     ...((own.API_KEYS || own.API_KEYS_FILE || own.MERCHANTS_FILE) && { API_KEYS: own.API_KEYS }),
     ...((own.ENCRYPTION_KEYS || own.ENCRYPTION_KEYS_FILE) && { ENCRYPTION_KEYS: own.ENCRYPTION_KEYS }),
   });
+  const book = own.DATABASE_URL || own.DATABASE_URL_FILE ? undefined : await steadyPort();
   // The addresses contain the ports, which aren't known before the settings are read: until then, any will do.
   const { PORT, SANDBOX_PORT, DESK_PORT, CODEC_PORT } = own;
   const { api, sandbox, desk, codec, start } = readAll({
-    ...withStackSettings({ api: 1, sandbox: 1, desk: 1, codec: 1 }),
+    ...withStackSettings({ api: 1, sandbox: 1, desk: 1, codec: 1, book }),
     PORT,
     SANDBOX_PORT,
     DESK_PORT,
@@ -82,6 +83,7 @@ export async function startSettings(
     sandbox: sandbox.SANDBOX_PORT || (await freePort()),
     desk: desk.DESK_PORT || (await freePort()),
     codec: codec.CODEC_PORT || (await freePort()),
+    book,
   };
   const notifications: NotificationTarget = forShop
     ? { kind: 'shop', port: start.SHOP_PORT }

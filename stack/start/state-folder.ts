@@ -8,7 +8,7 @@ export const STATE_FOLDER = '.sanaga';
 
 const runningSchema = z.object({
   pid: z.int().positive(),
-  ports: z.object({ api: z.int(), sandbox: z.int(), desk: z.int().optional() }),
+  ports: z.object({ api: z.int(), sandbox: z.int(), desk: z.int().optional(), book: z.int().optional() }),
   temporal: z.object({ address: z.string(), namespace: z.string() }),
   taskQueue: z.string(),
   /** `true` when the API takes the generated key instead of the operator's settings. */

@@ -1,8 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { msToTs } from '@temporalio/common/lib/time.js';
+import { DAY_MS } from '../../src/payments/words/time.js';
 import { DEFAULT_NAMESPACE, lazyConnection, probeTemporal } from '../../src/temporal/connection.js';
 import { setUpNamespace } from '../../src/temporal/namespace.js';
-import { describeGaps } from '../../src/temporal/setup-gaps.js';
+import { describeGaps, RETENTION_DAYS } from '../../src/temporal/setup-gaps.js';
 import { type Child, startChild, untilReady } from '../processes/child.js';
 import { freePort, isPortFree } from '../processes/ports.js';
 import { type FindTemporalOptions, findTemporal } from './temporal-cli.js';
@@ -126,11 +128,17 @@ async function prepare(
   try {
     const probe = () => probeTemporal(connection, target.namespace).then(() => true);
     await untilReady(server, probe, startLimitMs);
-    const { gaps } = await setUpNamespace(connection, target.namespace);
-    if (gaps.length === 0) return;
+    const { namespace } = target;
+    const { gaps } = await setUpNamespace(connection, namespace);
+    if (gaps.length === 0) {
+      // The server's own default is a day.
+      const config = { workflowExecutionRetentionTtl: msToTs(RETENTION_DAYS * DAY_MS) };
+      await connection.workflowService.updateNamespace({ namespace, config });
+      return;
+    }
     const anew =
       target.file && ` Another version made it. To begin anew, delete ${dirname(target.file)} with its payments.`;
-    throw new Error(`${describeGaps(target.namespace, gaps)}${anew ?? ''}`);
+    throw new Error(`${describeGaps(namespace, gaps)}${anew ?? ''}`);
   } finally {
     await connection.close();
   }

@@ -93,8 +93,8 @@ export async function findTemporal({
   return found;
 }
 
-/** The first Temporal server with update-with-start, which begins every payment but links, generally available. */
-const MIN_SERVER = { major: 1, minor: 28 } as const;
+/** The oldest server that docs/operators.md allows. */
+const MIN_SERVER = { major: 1, minor: 29 } as const;
 
 const VERSION_LIMIT_MS = 20_000;
 
@@ -104,7 +104,7 @@ type TemporalCheck =
 
 /**
  * Asks an executable for its version, so that another program of the same name, an incomplete file, one for another
- * machine, or a server too old for update-with-start is found out before a payment depends on it.
+ * machine, or a server that is too old is found out before a payment depends on it.
  */
 async function checkTemporal(path: string, env: NodeJS.ProcessEnv): Promise<TemporalCheck> {
   if (!(await isExecutableFile(path))) return { kind: 'unusable', reason: `${path} does not exist` };

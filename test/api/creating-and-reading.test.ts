@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from '@jest/globals';
-import type { Records } from '../../src/records/records.js';
+import { Book } from '../../src/book/book.js';
+import type { Query } from '../../src/book/database.js';
 import { KEYS } from '../support/api-under-test.js';
 import { eventually } from '../support/eventually.js';
 import { clientOf, closeServers, serveHttp } from '../support/local-servers.js';
 import { link, payout, useStack } from '../support/payment-stack.js';
+import { testEncryption } from '../support/test-encryption.js';
 
 const stack = useStack();
 afterAll(closeServers);
@@ -85,11 +87,13 @@ describe('a new payment', () => {
   it('by link is not asked for in vain, once the provider has let five wait for as long as a merchant can', async () => {
     const hanging = await serveHttp(() => undefined);
     const collection = clientOf(hanging.url, { timeoutMs: 60_000 });
-    const api = await stack.startMore({ providers: { collection }, answerWithinMs: 3_000 });
+    // Of the 15 seconds the provider has twelve: on a busy machine, too, the rest is enough for the order itself.
+    const api = await stack.startMore({ providers: { collection }, answerWithinMs: 15_000 });
     const ask = () =>
       api.ask('POST', '/v1/collections', { key, body: link, headers: { 'idempotency-key': randomUUID() } });
     const answers = await Promise.all(Array.from({ length: 5 }, ask));
-    expect(answers.map(({ status }) => status)).toEqual(Array(5).fill(202));
+    // The worker asks another address, and may be done in what is left.
+    for (const { status } of answers) expect([201, 202]).toContain(status);
     expect(hanging.seen).toHaveLength(5);
     await ask();
     expect(hanging.seen).toHaveLength(5);
@@ -120,9 +124,7 @@ describe('a new payment', () => {
     expect(Object.fromEntries(attributes.map((pair) => [pair.key.name, pair.value]))).toMatchObject({
       PaymentStatus: expect.any(String),
       PaymentKind: 'payout',
-      Amount: 700,
       ExternalId: 'o-1',
-      UserId: 'u-1',
     });
   });
 });
@@ -162,27 +164,6 @@ describe('a payment that is read', () => {
     expect((await stack.read(other, '', KEYS.operator)).status).toBe(404);
     await stack.api.client.workflow.getHandle(other).terminate();
   });
-
-  it('whose workflow an operator stopped before its outcome is one to review', async () => {
-    const { id } = await stack.begun('/v1/collections', link);
-    await stack.api.client.workflow.getHandle(id).terminate('by mistake');
-    const { status, body } = await stack.read(id);
-    expect([status, body.status, body.final]).toEqual([200, 'REVIEW', false]);
-  });
-
-  it('whose workflow was stopped before any worker took it is one to review', async () => {
-    const options = { key: KEYS.shop, headers: { 'Idempotency-Key': randomUUID() }, body: link };
-    const order = () => stack.api.ask('POST', '/v1/collections', options);
-    const { id } = await stack.withoutWorker(async () => {
-      const begun = await order();
-      await stack.api.client.workflow.getHandle(String(begun.body.id)).terminate('by mistake');
-      return begun.body;
-    });
-    for (const { status, body } of [await stack.read(String(id)), await order()]) {
-      expect([status, body.status, body.final]).toEqual([200, 'REVIEW', false]);
-    }
-    expect((await stack.read(String(id), '/notifications')).body).toMatchObject({ data: [] });
-  });
 });
 
 describe("the provider's notification", () => {
@@ -210,13 +191,12 @@ describe('the API with Temporal', () => {
 
   it('looks once whether it is ready for all who ask within a second', async () => {
     let looks = 0;
-    const counted: Partial<Records> = {
-      recorderState: async () => {
-        looks++;
-        return { recordedUntil: Date.now() };
-      },
+    const query: Query = async (text) => {
+      if (text.includes('FROM payments')) looks++;
+      return [];
     };
-    const api = await stack.startMore({ records: counted as Records });
+    const book = { query, now: Date.now, close: async () => undefined } as unknown as Book;
+    const api = await stack.startMore({ book });
     const ask = () => Promise.all(Array.from({ length: 20 }, () => api.ask('GET', '/readyz')));
     const begun = performance.now();
     expect(new Set((await ask()).map(({ status }) => status))).toEqual(new Set([200]));
@@ -242,19 +222,29 @@ describe('the API with Temporal', () => {
   });
 });
 
+/** A book that counts how often it was asked for changes of payments that somebody waits for. */
+function watchedBook() {
+  const book = new Book(stack.bookUrl, testEncryption);
+  const { query } = book;
+  let count = 0;
+  const value: Query = (text, values) => {
+    if (text.includes('SELECT id, version FROM states')) count++;
+    return query(text, values);
+  };
+  return { book: Object.defineProperty(book, 'query', { value }), looks: async () => count };
+}
+
 describe('a read that waits', () => {
   /** Less than a read takes that waits for `?wait=50`, and far more than one that doesn't. */
   const SOON_MS = 48_000;
 
   /** A read of this payment, at another API, that has come to wait for its outcome. */
   async function waitingFor(id: string, options: { signal?: AbortSignal; headers?: Record<string, string> } = {}) {
-    const handle = stack.api.client.workflow.getHandle(id);
-    const length = async () => (await handle.describe()).historyLength;
-    const before = await length();
-    const api = await stack.startMore();
+    const { book, looks } = watchedBook();
+    const api = await stack.startMore({ book });
     const answer = api.ask('GET', `/v1/payments/${id}?wait=50`, { key, ...options });
     answer.catch(() => undefined);
-    await eventually(length, (now) => now > before);
+    await eventually(looks, (count) => count > 0);
     return { api, answer };
   }
 
@@ -281,15 +271,6 @@ describe('a read that waits', () => {
     const { body, ms } = await stack.read(id, '?wait=50');
     expect(body.final).toBe(true);
     expect(ms).toBeLessThan(SOON_MS);
-  });
-
-  it('costs the history as much for many as for one', async () => {
-    const payment = await stack.begun('/v1/collections', link);
-    const handle = stack.api.client.workflow.getHandle(payment.id);
-    await stack.read(payment.id, '?wait=1');
-    const before = (await handle.describe()).historyLength;
-    await Promise.all(Array.from({ length: 12 }, () => stack.read(payment.id, '?wait=1')));
-    expect((await handle.describe()).historyLength).toBe(before);
   });
 
   it('is left when the caller hangs up', async () => {
@@ -326,16 +307,12 @@ describe('without a worker', () => {
     expect(stack.transactionsOf(id)).toHaveLength(1);
   });
 
-  it("a payment that runs can't be read, and that is said", async () => {
-    const { id } = await stack.asked();
-    const { status, headers, body } = await stack.withoutWorker(() => stack.read(id));
-    expect([status, body.code]).toEqual([503, 'temporarily_unavailable']);
-    expect(headers.get('retry-after')).toMatch(/\d/);
-  });
-
-  it('a payment that has ended can still be read', async () => {
-    const { id } = await stack.paid();
-    const { status, body } = await stack.withoutWorker(() => stack.read(id));
-    expect([status, body.status]).toEqual([200, 'SUCCESSFUL']);
+  it('payments that run, and those that have ended, are read', async () => {
+    const [open, ended] = [await stack.asked(), await stack.paid()];
+    const read = await stack.withoutWorker(async () => [await stack.read(open.id), await stack.read(ended.id)]);
+    expect(read.map(({ status, body }) => [status, body.status])).toEqual([
+      [200, 'CREATED'],
+      [200, 'SUCCESSFUL'],
+    ]);
   });
 });

@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { toProblem } from '../../src/api/engine-problems.js';
+import { BookUnavailable } from '../../src/book/database.js';
+import { SealBroken } from '../../src/book/seals.js';
 import * as engine from '../../src/engine/errors.js';
 import { HTTP_PROBLEMS, Problem } from '../../src/http/problem.js';
 import type { PaymentId } from '../../src/payments/words/payment-id.js';
@@ -27,10 +29,8 @@ const answers: readonly (readonly [engine.EngineError, number, string, RegExp, o
   [new engine.KeyReused(id, false), 409, 'idempotency_key_reused', /with another body/, { paymentId: id }],
   [new engine.KeyReused(id, true), 409, 'idempotency_key_reused', /was erased since/, { paymentId: id }],
   [new engine.PaymentNotFound(), 404, 'not_found', /^This API key has no payment/, {}],
-  [new engine.RecordsUnavailable('No records.', { cause }), 503, 'records_unavailable', /^No records\.$/, {}],
-  [new engine.NoRecords('events'), 501, 'no_records', /and so no events\.$/, {}],
-  [new engine.RecordUnreadable(id), 500, 'record_unreadable', /Don't pay it again/, { paymentId: id }],
-  [new engine.TooManyUpdates(), 429, 'too_many_requests', /Try again in a moment/, {}],
+  [new engine.NotRefundable(), 409, 'not_refundable', /^Only a collection that is SUCCESSFUL/, {}],
+  [new engine.MoreThanRefundable(), 422, 'more_than_refundable', /^The collection has less left/, {}],
   [new engine.TooManyNotifications(1_200), 429, 'too_many_notifications', /^Too many notifications\./, {}],
   [
     new engine.AmountTooLarge(1_000),
@@ -53,7 +53,6 @@ const answers: readonly (readonly [engine.EngineError, number, string, RegExp, o
     /400 XAF have been ordered for 2026-11-27\. Date this one to another day: the next begins at 2026-11-27T23:00/,
     {},
   ],
-  [new engine.PaymentTooLarge('memo exceeds limit', cause), 413, 'body_too_large', /\(memo exceeds limit\)/, {}],
 ];
 
 describe("an error of the engine's", () => {
@@ -68,13 +67,20 @@ describe("an error of the engine's", () => {
   it('says when to try again, where it helps', () => {
     expect(toProblem(new engine.Unavailable())?.headers).toEqual({ 'Retry-After': '5' });
     expect(toProblem(new engine.TooManyNotifications(1_200))?.headers).toEqual({ 'Retry-After': '2' });
-    expect(toProblem(new engine.TooManyUpdates())?.headers).toEqual({ 'Retry-After': '1' });
   });
 
   it('is logged with what has caused it', () => {
     expect(toProblem(new engine.Unavailable(undefined, cause))?.cause).toBe(cause);
-    const unreadable = new engine.RecordUnreadable(id);
-    expect(toProblem(unreadable)?.cause).toBe(unreadable);
+    const keyless = new SealBroken('states col_0 1 needs the encryption key "old"');
+    expect(toProblem(keyless)?.cause).toBe(keyless);
+  });
+
+  it('of the book, too: one that is away, and a payment that it can not open', () => {
+    expect(toProblem(new BookUnavailable('away', false))).toMatchObject({
+      status: 503,
+      code: 'temporarily_unavailable',
+    });
+    expect(toProblem(new SealBroken('no key'))).toMatchObject({ status: 500, code: 'record_unreadable' });
   });
 });
 

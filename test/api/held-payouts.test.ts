@@ -252,8 +252,10 @@ describe('a payout that asks for approval, and has a date', () => {
     const again = await call(`/v1/payouts/${id}/reject`, 'secret-of-bob', { why: 'again' });
     expect([again.status, again.body.detail]).toEqual([409, 'The payout is FAILED, and held no longer.']);
     expect(stack.transactionsOf(id)).toEqual([]);
-    const told = recorded.notified.filter(({ payment }) => payment.id === id).map(({ type }) => type);
-    expect(told).toContain('payment.held');
+    await eventually(
+      async () => recorded.notified.filter(({ payment }) => payment.id === id).map(({ type }) => type),
+      (told) => told.includes('payment.held'),
+    );
   });
 
   it('is withdrawn by its merchant', async () => {

@@ -29,11 +29,8 @@ const bodies = {
 describe.each([
   ['encrypted', testEncryption],
   ['in plain text', encryptionOf({ ENCRYPTION: 'off' })],
-])("a request as large as it may be, %s, with Temporal Cloud's limits", (_, encryption) => {
-  const stack = useStack({
-    encryption,
-    dynamicConfig: { 'limit.memoSize.error': '40000', 'limit.blobSize.error': '2000000' },
-  });
+])('a request as large as it may be, %s', (_, encryption) => {
+  const stack = useStack({ encryption });
 
   it.each(Object.entries(bodies))('is taken: POST %s', async (path, body) => {
     const answer = () => stack.post(path, { ...body, metadata: metadataOf(32_000) }, randomUUID());
@@ -55,16 +52,5 @@ describe.each([
       { errors: [{ field: 'metadata', message: expect.stringContaining('at most 32000 bytes') }] },
     ]);
     expect(stack.sandbox.ledger.all()).toHaveLength(before);
-  });
-});
-
-describe('a request beyond a limit that a namespace of its own has', () => {
-  const stack = useStack({ dynamicConfig: { 'limit.memoSize.error': '2000' } });
-
-  it.each(Object.entries(bodies))('is no fault of the API: POST %s', async (path, body) => {
-    const metadata = metadataOf(31_900);
-    const { status, body: problem } = await stack.post(path, { ...body, metadata }, randomUUID());
-    expect(status).toBe(413);
-    expect(problem).toMatchObject({ code: 'body_too_large', detail: expect.stringContaining('metadata') });
   });
 });

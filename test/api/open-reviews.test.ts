@@ -18,7 +18,7 @@ async function reviewed() {
   return payment;
 }
 
-/** Returns the metrics of an API that has just started, once Temporal's index has as many reviews. */
+/** Returns the metrics of an API that has just started, once there are as many reviews. */
 async function shown(count: number) {
   const reads = async () => {
     const page = await (await stack.startMore()).metrics();
@@ -44,28 +44,13 @@ describe('the metrics of open reviews', () => {
     expect((await shown(1)).age).toBeLessThanOrEqual(ageOf(second));
   });
 
-  it('tell the count without a worker, and that the age is not known', async () => {
+  it('need no worker', async () => {
     await stack.withoutWorker(async () => {
-      expect(await shown(1)).toEqual({ open: 1, age: Number.NaN });
+      expect((await shown(1)).age).toBeGreaterThan(0);
     });
   });
 
-  it('are read again after a minute at the earliest, however often they are asked for', async () => {
-    let counts = 0;
-    const api = await stack.startMore();
-    const { count } = api.client.workflow;
-    api.client.workflow.count = async (query) => {
-      counts += 1;
-      return await count.call(api.client.workflow, query);
-    };
-    await api.metrics();
-    const once = counts;
-    expect(once).toBeGreaterThan(0);
-    await Promise.all([api.metrics(), api.metrics()]);
-    expect(counts).toBe(once);
-  });
-
-  it('are no number while Temporal is down: not 0, which would be a promise', async () => {
+  it('are no number while the book is away: not 0, which would be a promise', async () => {
     const api = await startApi();
     const page = await api.metrics();
     expect(sumOf(page, 'sanaga_reviews_open')).toBeNaN();

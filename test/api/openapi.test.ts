@@ -67,7 +67,7 @@ describe('what generators of clients stumble over is not there', () => {
     expect(bodies.filter(({ part }) => 'default' in part).map(({ path }) => path)).toEqual([]);
     const query = operations.flatMap(({ parameters }) => parameters as { name: string; schema?: object }[]);
     const defaults = query.flatMap(({ name, schema }) => (schema && 'default' in schema ? [name] : []));
-    expect(new Set(defaults)).toEqual(new Set(['limit', 'wait', 'separator']));
+    expect(new Set(defaults)).toEqual(new Set(['limit', 'wait', 'separator', 'totals']));
   });
 
   it('a parameter of several types', () => {

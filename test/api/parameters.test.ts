@@ -3,8 +3,8 @@ import { readCursor, toCursor } from '../../src/api/cursor.js';
 import type { Route } from '../../src/api/route.js';
 import { listEvents } from '../../src/api/routes/events.js';
 import { listPayments } from '../../src/api/routes/list-payments.js';
+import type { Place } from '../../src/book/lists.js';
 import type { PaymentId } from '../../src/payments/words/payment-id.js';
-import type { Place } from '../../src/records/places.js';
 
 const place = (createdAt: number, id: string): Place => ({ createdAt, id: id as PaymentId });
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');

@@ -34,7 +34,7 @@ const until = (id: string, is: (payment: Answered['body']) => boolean) => eventu
 async function collected() {
   const { id, transId } = await stack.begun('/v1/collections', { method: 'direct', phone: PAYER, amount: 1_000 });
   await stack.hint({ id, transId });
-  await stack.api.client.workflow.getHandle(id).result();
+  await stack.read(id, '?wait=60');
   const entry = stack.sandbox.ledger.find(transId);
   if (entry === undefined) throw new Error('the provider has no such transaction');
   return { id: id as string, transId: transId as TransId, entry };

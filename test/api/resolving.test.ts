@@ -216,14 +216,6 @@ describe('a decision', () => {
     expect((await decide(paid.id, { action: 'fail', why })).body.code).toBe('not_under_review');
   });
 
-  it("is refused when the payment's workflow was stopped", async () => {
-    const { id } = await stack.begun('/v1/collections', { method: 'link', amount: 500 });
-    await stack.api.client.workflow.getHandle(id).terminate('by mistake');
-    const { status, body } = await decide(id, { action: 'fail', why });
-    expect([status, body.code]).toEqual([409, 'resolution_refused']);
-    expect(body.detail).toContain('stopped');
-  });
-
   it('is answered 202 while the provider takes its time to confirm', async () => {
     const id = await reviewed();
     // The payment's own next look may come first, and is as slow.
@@ -342,11 +334,6 @@ describe('a decision to match a transaction that another payment has', () => {
     const other = await stack.begun('/v1/payouts', payout);
     const entry = stack.sandbox.ledger.find(other.transId);
     if (entry !== undefined) Object.assign(entry, { externalId: undefined });
-    await eventually(
-      () => stack.api.client.workflow.count(`TransId = "${other.transId}"`),
-      ({ count }) => count > 0,
-    );
-
     const id = await reviewed();
     const { status, body } = await decide(id, { action: 'match', transId: other.transId, why: 'a mix-up' });
     expect([status, body.code, body.payment.status]).toEqual([409, 'resolution_refused', 'REVIEW']);

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ApiUnderTest, KEYS, WEBHOOK_TOKEN } from '../support/api-under-test.js';
+import { eventually } from '../support/eventually.js';
 import { HASTY_MS, link, payout, useStack } from '../support/payment-stack.js';
 
 const stack = useStack();
@@ -57,25 +58,34 @@ describe('a transaction whose status two processes of the API and two workers ha
     const payment = await stack.begun('/v1/payouts', { ...payout, externalId: 'o-1' });
     await expectWithinBudget(payment, async () => {
       await stack.hint(payment);
-      await stack.api.client.workflow.getHandle(payment.id).result();
+      await stack.read(payment.id, '?wait=60');
       await askByAllMeans(payment, ['FAILED', 'SUCCESSFUL']);
     });
   });
 
   it('is not asked for by a look that has no room: the latest answer is shown, and how old it is', async () => {
     const payment = await stack.begun('/v1/collections', link);
-    for (let look = 0; look < 2; look++) {
-      await apis[look]?.ask('GET', `/v1/payments/${payment.id}/provider`, { key: KEYS.operator });
+    const look = async (api: ApiUnderTest) =>
+      (await api.ask('GET', `/v1/payments/${payment.id}/provider`, { key: KEYS.operator })).body;
+    const [one, other, third] = [...apis, await stack.startMore()];
+    if (one === undefined || other === undefined || third === undefined) throw new Error('there are two');
+    const shown = await look(one);
+    for (const { status } of [shown, await look(other)]) {
+      expect(status).toMatchObject({ answer: 'found', transaction: { status: 'CREATED' } });
     }
-    const third = await stack.startMore();
-    const { body } = await third.ask('GET', `/v1/payments/${payment.id}/provider`, { key: KEYS.operator });
-    expect(body.status).toMatchObject({ answer: 'found', transaction: { status: 'CREATED' } });
-    expect(Date.parse(body.status.asOf)).toBeLessThan(Date.parse(body.list.asOf));
+    // One that has asked nothing says when it may.
+    const { status } = await look(third);
+    expect(status.message).toMatch(/^its limit of questions is reached.*look again in \d\d? seconds$/);
+    const later = await eventually(
+      () => look(one),
+      ({ list }) => list.asOf !== shown.list.asOf,
+    );
+    expect(later.status).toEqual(shown.status);
     // One question is left to the payment itself.
     expect(callsOf(payment)).toMatchObject({ answered: 2 });
     await stack.visit(payment, 'pay');
     await stack.hint(payment);
-    await stack.api.client.workflow.getHandle(payment.id).result();
+    await stack.read(payment.id, '?wait=60');
     expect(callsOf(payment)).toMatchObject({ answered: 3, throttled: 0 });
   });
 
@@ -88,7 +98,10 @@ describe('a transaction whose status two processes of the API and two workers ha
     expect(answers.filter((kind) => kind === 'throttled')).toHaveLength(3);
     await stack.visit(payment, 'pay');
     await stack.hint(payment);
-    const { payment: ended } = await stack.api.client.workflow.getHandle(payment.id).result();
+    const { body: ended } = await eventually(
+      () => stack.read(payment.id, '?wait=60'),
+      ({ body }) => body.final,
+    );
     expect(ended).toMatchObject({ status: 'SUCCESSFUL', transId: payment.transId });
     // One question of its own was too many.
     expect(callsOf(payment)).toMatchObject({ throttled: 4 });

@@ -1,12 +1,15 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { fingerprint } from '../../src/api/routes/idempotency.js';
+import { claim } from '../../src/book/claim.js';
 import { derivePaymentId } from '../../src/payments/words/derive-payment-id.js';
-import { type DevServer, startDevServer } from '../../stack/temporal/start-dev-server.js';
-import { type ApiUnderTest, KEYS, startApi, useApi, WEBHOOK_TOKEN } from '../support/api-under-test.js';
+import { type ApiUnderTest, KEYS, startApi, terms, useApi, WEBHOOK_TOKEN } from '../support/api-under-test.js';
+import { newBook, type TestBook } from '../support/books.js';
 
 const key = KEYS.shop;
 const body = { amount: 500, phone: '677000000' };
 
-describe('while Temporal is down', () => {
+describe('while the book is away', () => {
   const api = useApi();
 
   it.each([
@@ -17,31 +20,23 @@ describe('while Temporal is down', () => {
     ['POST', '/v1/collections/col_1/expire', undefined],
     ['POST', '/v1/payments/col_1/refresh', undefined],
     ['GET', '/v1/payments', undefined],
+    ['GET', '/v1/events', undefined],
+    ['GET', '/v1/statements', undefined],
     ['GET', '/v1/payments/col_1/notifications', undefined],
     ['POST', '/v1/payments/col_1/notifications/1/resend', undefined],
   ])('%s %s is answered 503 at once', async (method, path, sent) => {
     const answer = await api.ask(method, path, { key, body: sent });
     expect([answer.status, answer.body.code]).toEqual([503, 'temporarily_unavailable']);
     expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-    // Of the SDK's own tries, all that could be said is that their time was over.
-    const { err } = await api.lineOf(answer.body.requestId);
-    expect(JSON.stringify(err)).toContain('14 UNAVAILABLE');
   });
 
-  it('a POST with an Idempotency-Key is told to repeat it', async () => {
-    const answer = await api.ask('POST', '/v1/payouts', {
-      key,
-      body,
-      headers: { 'idempotency-key': 'order-17' },
-    });
-    expect(answer.body.paymentId).toBe(derivePaymentId('payout', 'shop', 'order-17'));
-    expect(answer.body.detail).toMatch(/may or may not have been accepted.*same Idempotency-Key/);
+  it('a notification of the provider is answered 503, so that it is repeated', async () => {
+    const sent = { transId: 'T1', status: 'FAILED', externalId: 'col_1' };
+    expect((await api.ask('POST', `/webhooks/provider/${WEBHOOK_TOKEN}`, { body: sent })).status).toBe(503);
   });
 
-  it('a POST without one is told to look before it sends again', async () => {
-    const answer = await api.ask('POST', '/v1/collections', { key, body: { method: 'link', amount: 500 } });
-    expect(answer.body.paymentId).toMatch(/^col_/);
-    expect(answer.body.detail).toContain(`/v1/payments/${answer.body.paymentId}`);
+  it('the API is not ready', async () => {
+    expect((await api.ask('GET', '/readyz')).status).toBe(503);
   });
 
   it('what is wrong with a request is said all the same', async () => {
@@ -61,26 +56,65 @@ describe('while Temporal is down', () => {
   });
 });
 
-describe('while Temporal does not know the namespace', () => {
-  let server: DevServer;
+describe('while Temporal is down', () => {
+  let made: TestBook;
   let api: ApiUnderTest;
   beforeAll(async () => {
-    server = await startDevServer({ ui: false, report: () => undefined });
-    api = await startApi({ address: server.address, namespace: 'not-made-yet' });
+    made = await newBook();
+    api = await startApi({ bookUrl: made.url });
   });
   afterAll(async () => {
     await api.stop();
-    await server.stop();
+    await made.drop();
   });
 
-  it.each([
-    ['POST', '/v1/payouts', body],
-    ['GET', '/v1/payments/col_1', undefined],
-    ['GET', '/v1/payments', undefined],
-    ['POST', '/v1/payments/col_1/refresh', undefined],
-    ['POST', `/webhooks/provider/${WEBHOOK_TOKEN}`, { transId: 'T1', status: 'FAILED', externalId: 'col_1' }],
-  ])('%s %s is answered 503', async (method, path, sent) => {
-    const answer = await api.ask(method, path, { key, body: sent });
-    expect([answer.status, answer.body.code]).toEqual([503, 'temporarily_unavailable']);
+  it('nothing is ordered, and nothing is left of what was', async () => {
+    const headers = { 'idempotency-key': 'order-17' };
+    const { status, body: problem } = await api.ask('POST', '/v1/payouts', { key, body, headers });
+    expect([status, problem.code]).toEqual([503, 'temporarily_unavailable']);
+    const id = derivePaymentId('payout', 'shop', 'order-17');
+    expect((await api.ask('GET', `/v1/payments/${id}`, { key })).status).toBe(404);
+  });
+
+  it('payments are read and listed, found by a repeated request, and withdrawn', async () => {
+    const id = derivePaymentId('payout', 'shop', 'order-18');
+    const order = { id, kind: 'payout', ...body, metadata: {}, approval: true, orderedBy: 'shop' } as const;
+    const sent = { ...body, approval: true };
+    const wanted = {
+      order,
+      terms,
+      merchant: 'shop',
+      fingerprint: fingerprint({ ...sent, metadata: {} }),
+      requestId: 'r',
+    };
+    expect(await claim(made.book, wanted, Date.now())).toEqual({ kind: 'claimed' });
+    expect((await api.ask('GET', `/v1/payments/${id}`, { key })).body.status).toBe('CREATED');
+    expect((await api.ask('GET', '/v1/payments', { key })).body.data).toHaveLength(1);
+    const again = await api.ask('POST', '/v1/payouts', { key, body: sent, headers: { 'idempotency-key': 'order-18' } });
+    expect([again.status, again.body.id]).toEqual([200, id]);
+    const withdrawn = await api.ask('POST', `/v1/payouts/${id}/cancel`, { key });
+    expect([withdrawn.status, withdrawn.body.failureCode]).toEqual([200, 'withdrawn']);
+  });
+
+  it('a notification of the provider is kept for its payment', async () => {
+    const id = derivePaymentId('payout', 'shop', 'order-18');
+    const sent = { transId: 'T9', status: 'SUCCESSFUL', externalId: id };
+    expect((await api.ask('POST', `/webhooks/provider/${WEBHOOK_TOKEN}`, { body: sent })).status).toBe(200);
+    const rows = await made.book.query('SELECT 1 FROM inbox WHERE payment_id = $1 AND taken_in IS NULL', [id]);
+    expect(rows).toHaveLength(1);
+  });
+
+  it('a payment that the book loses meanwhile is not said to be there', async () => {
+    const headers = { 'idempotency-key': 'order-20' };
+    const id = derivePaymentId('payout', 'shop', 'order-20');
+    const order = { id, kind: 'payout', ...body, metadata: {}, orderedBy: 'shop' } as const;
+    const wanted = { order, terms, merchant: 'shop', fingerprint: fingerprint({ ...body, metadata: {} }) };
+    await claim(made.book, { ...wanted, requestId: 'r' }, Date.now());
+    const asking = api.ask('POST', '/v1/payouts', { key, body, headers });
+    await pause(1_000);
+    await made.book.query('TRUNCATE payments CASCADE');
+    const answer = await asking;
+    expect([answer.status, answer.body.code, answer.body.paymentId]).toEqual([503, 'temporarily_unavailable', id]);
+    expect(answer.body.detail).toMatch(/^The payment may or may not have been accepted. Repeat the request/);
   });
 });

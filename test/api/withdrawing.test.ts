@@ -41,11 +41,16 @@ describe('a payment that waits and was surely not sent', () => {
     const id = await waiting(endpoint, path, body);
     const { status, body: payment } = await withdraw(id);
     expect([status, payment]).toMatchObject([200, withdrawn]);
-    await stack.api.client.workflow.getHandle(id).result();
+    await stack.read(id, '?wait=60');
     expect(stack.transactionsOf(id)).toEqual([]);
-    expect(notified.filter((one) => one.payment.id === id).map(({ type }) => type)).toEqual(['payment.failed']);
+    const told = () => notified.filter((one) => one.payment.id === id).map(({ type }) => type);
+    await eventually(
+      async () => told(),
+      ({ length }) => length > 0,
+    );
     const again = await withdraw(id);
     expect([again.status, again.body]).toMatchObject([200, withdrawn]);
+    expect(told()).toEqual(['payment.failed']);
   });
 
   it('keeps its Idempotency-Key when it is withdrawn: a repeated request sends nothing', async () => {

@@ -13,7 +13,7 @@ export interface PaymentCost {
   readonly actions: number;
   /** Bytes of the history on the wire, with processes' names of one length. */
   readonly historyBytes: number;
-  /** Writes of the history service, each under its shard's lock. The time-skipping server doesn't count them. */
+  /** Writes of the history service, each under its shard's lock. */
   readonly stateTransitions: number;
   /** Requests to the provider's API. */
   readonly providerCalls: number;

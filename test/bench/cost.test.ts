@@ -20,7 +20,7 @@ interface Course {
   readonly name: string;
   /** Hours that its workflow is open in real life, for the bill: a payer is assumed to need five minutes. */
   readonly openHours: number;
-  /** `true` when it takes hours, which only the time-skipping server can skip. */
+  /** `true` when it takes hours, for which the clock is set ahead. */
   readonly isLong?: true;
   /** Makes the payment, and resolves with its id. */
   readonly make: (world: PaymentWorld) => Promise<string>;
@@ -221,7 +221,7 @@ function measureAll(these: readonly Course[], options: () => WorldOptions): void
 describe('the cost of a payment, counted on a real server', () => {
   measureAll(
     courses.filter(({ isLong }) => !isLong),
-    () => ({ realServer: true, serverMetricsPort }),
+    () => ({ serverMetricsPort }),
   );
 
   it("has as many actions as the server's own meter counts", async () => {
@@ -233,7 +233,7 @@ describe('the cost of a payment, counted on a real server', () => {
   });
 });
 
-describe('the cost of a payment that takes hours, counted on the time-skipping server', () => {
+describe('the cost of a payment that takes hours, counted with a clock that is set ahead', () => {
   measureAll(
     courses.filter(({ isLong }) => isLong),
     () => ({}),

@@ -4,16 +4,13 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
 import type { Browser, Page } from 'playwright-core';
 import { Sanaga } from '../../client/index.js';
+import { ringer } from '../../src/engine/ring.js';
 import { dayOf, startOf } from '../../src/payments/words/time.js';
-import { Records } from '../../src/records/records.js';
 import { createStatementSteps } from '../../src/statements/steps.js';
-import { freePort } from '../../stack/processes/ports.js';
-import { type PGliteServer, startPGliteServer } from '../../stack/records/pglite-server.js';
 import { type ApiUnderTest, merchantsWith, terms } from '../support/api-under-test.js';
 import { type DeskUnderTest, startDesk } from '../support/desk-under-test.js';
 import { eventually } from '../support/eventually.js';
 import { recordingMerchant, useStack } from '../support/payment-stack.js';
-import { testEncryption } from '../support/test-encryption.js';
 import { launchBrowser } from './browser.js';
 import { arrive, visit } from './visit.js';
 
@@ -34,8 +31,6 @@ const PEOPLE = [
 const UNTIL_FRIDAY_MS = 90_000;
 
 const recorded = recordingMerchant();
-let server: PGliteServer;
-let records: Records;
 let browser: Browser;
 let desk: DeskUnderTest;
 let api: ApiUnderTest;
@@ -44,16 +39,11 @@ let api: ApiUnderTest;
 afterAll(async () => {
   await browser?.close();
   await desk?.stop();
-  await records?.close();
-  await server?.stop();
 });
 const stack = useStack({ merchant: recorded.merchant });
 beforeAll(async () => {
-  const port = await freePort();
-  server = await startPGliteServer(port);
-  records = Records.open(`postgres://postgres@127.0.0.1:${port}/postgres`, testEncryption, pino({ level: 'silent' }));
   const merchants = merchantsWith(PEOPLE, { approveAbove: 100_000 });
-  api = await stack.startMore({ merchants, records, terms: { ...terms, providerTimeoutMs: 4_000 } });
+  api = await stack.startMore({ merchants, terms: { ...terms, providerTimeoutMs: 4_000 } });
   desk = await startDesk(api.url);
   browser = await launchBrowser();
 });
@@ -75,10 +65,9 @@ const told = (id: string) => recorded.notified.filter(({ payment }) => payment.i
 /** Makes the statement of a day that isn't over, of which nothing more is to come. */
 async function makeStatement(day: string): Promise<void> {
   const logger = pino({ level: 'silent' });
-  const { providers } = stack;
-  const steps = createStatementSteps({
-    ...{ client: api.client, records, providers, taskQueue: 'payments', logger, pauseMs: 0 },
-  });
+  const { book, providers } = stack;
+  const ring = ringer(api.client, 'payments', book);
+  const steps = createStatementSteps({ book, providers, ring, logger, pauseMs: 0 });
   const run = { runId: randomUUID(), day };
   const activity = new MockActivityEnvironment();
   await activity.run(() => steps.readPayments(run));

@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { checkBook } from '../../cli/doctor/book.js';
 import { checkProvider } from '../../cli/doctor/http.js';
+import { newBook } from '../support/books.js';
 import { closeServers, json, serveHttp } from '../support/local-servers.js';
 
 afterEach(closeServers);
@@ -54,5 +56,32 @@ describe("the doctor's look at the payout account", () => {
 
   it('is not taken without a level', async () => {
     expect(await found(200, balance(1), null)).toHaveLength(1);
+  });
+});
+
+describe("the doctor's look at the book", () => {
+  it('is content when it answers, with the tables of this release', async () => {
+    const made = await newBook();
+    try {
+      const detail = expect.stringMatching(/^[\w.:]+\/book_\w+ answers, and has the tables of this release$/);
+      expect(await checkBook(made.url)).toEqual({ check: 'book', status: 'ok', detail });
+      await made.book.query('DELETE FROM migrations');
+      expect(await checkBook(made.url)).toMatchObject({
+        status: 'fail',
+        detail: expect.stringContaining('lacks tables'),
+        todo: expect.stringContaining('node lib/migrate.js'),
+      });
+    } finally {
+      await made.drop();
+    }
+  });
+
+  it('fails without an answer, and shows no password', async () => {
+    expect(await checkBook('postgres://sanaga:secret@127.0.0.1:9/book')).toEqual({
+      check: 'book',
+      status: 'fail',
+      detail: expect.stringMatching(/^no answer from 127\.0\.0\.1:9\/book: (?!.*secret)/),
+      todo: expect.stringContaining('DATABASE_URL'),
+    });
   });
 });

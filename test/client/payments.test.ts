@@ -177,19 +177,6 @@ describe('a list of payments', () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  it('never misses payments of long ago silently', async () => {
-    const server = await serve(() => [200, { data: [payment(5)], unreadable: [], incomplete: true }]);
-    await expect(collected(clientOf(server).payments.list())).rejects.toBeInstanceOf(IncompleteListError);
-    let isIncomplete = false;
-    const onIncomplete = () => {
-      isIncomplete = true;
-    };
-    const list = clientOf(server).payments.list({}, { onIncomplete });
-    expect((await collected(list)).map(({ id }) => id)).toEqual(['col_5']);
-    expect(isIncomplete).toBe(true);
-    expect((await clientOf(server).payments.list()).incomplete).toBe(true);
-  });
-
   describe('with a payment that could not be read', () => {
     const withGap = (later: (id: string) => readonly [number, unknown]) => (request: Seen) => {
       const { pathname } = new URL(request.path, 'http://x');
@@ -265,14 +252,5 @@ describe('a payout whose record can not be read', () => {
       cause: { name: 'ServerError', code: 'record_unreadable' },
     });
     expect(server.seen).toHaveLength(1);
-  });
-});
-
-describe('a payout while the records are away', () => {
-  it('was certainly not made', async () => {
-    const problem = { code: 'records_unavailable', detail: 'Nothing was sent.' };
-    const server = await serve(() => [503, problem]);
-    const create = clientOf(server).payouts.create({ amount: 700, phone: '677000000' });
-    await expect(create).rejects.toMatchObject({ name: 'UnavailableError', code: 'records_unavailable' });
   });
 });

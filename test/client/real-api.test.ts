@@ -213,12 +213,11 @@ describe('the client and the API', () => {
 describe('without Temporal', () => {
   const sanaga = () => new Sanaga({ apiKey: KEYS.shop, baseUrl: lonely.url, maxRetries: 0 });
 
-  it('nobody knows whether a payment was created', async () => {
+  it('the client does not take a payment for one that was not created', async () => {
     const error = await thrownBy(sanaga().payouts.create(payout, { idempotencyKey: 'k' }));
     expect(error).toBeInstanceOf(OutcomeUnknownError);
     expect(error).toMatchObject({
       idempotencyKey: 'k',
-      paymentId: expect.stringMatching(/^pay_/),
       cause: expect.any(UnavailableError),
     });
   });

@@ -140,7 +140,7 @@ describe('the key of a creation', () => {
   it.each([
     ['an answer that never comes', ['reset', [201, payment]]],
     ['503', [problem(503, 'temporarily_unavailable'), [201, payment]]],
-    ['429', [problem(429, 'too_many_requests'), [201, payment]]],
+    ['429', [problem(429, 'rate_limited'), [201, payment]]],
     [
       "a proxy's 502",
       [
@@ -314,7 +314,7 @@ describe('a repetition', () => {
   });
 
   it('is left to the caller when Retry-After is long', async () => {
-    const server = await serve([429, problem(429, 'too_many_requests')[1], { 'retry-after': '3600' }]);
+    const server = await serve([429, problem(429, 'rate_limited')[1], { 'retry-after': '3600' }]);
     const error = await errorOf(clientOf(server).payments.retrieve('pay_1'));
     expect(error).toMatchObject({ retryAfterMs: 3_600_000 });
     expect(server.seen).toHaveLength(1);
@@ -322,7 +322,7 @@ describe('a repetition', () => {
 
   it('reads a Retry-After that is a date', async () => {
     const inAnHour = new Date(Date.now() + 3_600_000).toUTCString();
-    const server = await serve([429, problem(429, 'too_many_requests')[1], { 'retry-after': inAnHour }]);
+    const server = await serve([429, problem(429, 'rate_limited')[1], { 'retry-after': inAnHour }]);
     const error = await errorOf(clientOf(server).payments.retrieve('pay_1'));
     expect(error).toMatchObject({ retryAfterMs: expect.any(Number) });
     expect(Math.abs(Number((error as RateLimitError).retryAfterMs) - 3_600_000)).toBeLessThan(10_000);

@@ -32,6 +32,7 @@ describe("the client's types", () => {
     const { query } = routeOf('get', '/v1/payments');
     if (!(query instanceof z.ZodObject)) throw new Error('the query has no fields');
     const all: Required<client.ListParams> = {
+      reference: 'order-1',
       status: 'REVIEW',
       final: false,
       held: 'approval',
@@ -41,7 +42,11 @@ describe("the client's types", () => {
       transId: 'ntLE9hHMsiKRMFBw',
       financialTransId: '3034752116',
       merchant: 'shop',
+      method: 'direct',
+      amount: { gte: 100, lte: 500 },
       created: { gte: '2026-11-21', lt: new Date('2026-11-22') },
+      day: '2026-11-21',
+      totals: true,
       limit: 5,
       cursor: toCursor({ createdAt: 1, id: paymentId('col_1') }),
     };

@@ -19,7 +19,6 @@ const VALUES = {
   temporal: { address: 'temporal:7233' },
   provider: { collectionUrl: 'http://sandbox:4000', payoutUrl: 'http://sandbox:4000' },
   merchants: 'keys',
-  records: { enabled: true },
   // Containers have no Service before them, which would turn one port into another.
   api: { service: { port: 3000 } },
   desk: { enabled: true },
@@ -109,10 +108,10 @@ async function mountOf(name: string): Promise<string> {
   const { securityContext, volumes } = podOf(name);
   const folder = inTree(`secrets-of-${name}`);
   // Other checks change its password.
-  const [, recordsUrl = ''] = /^RECORDS_URL=(.+)$/m.exec(await readFile(inTree('.env'), 'utf8')) ?? [];
+  const [, databaseUrl = ''] = /^DATABASE_URL=(.+)$/m.exec(await readFile(inTree('.env'), 'utf8')) ?? [];
   await mkdir(folder, { recursive: true });
   for (const { path } of volumes.flatMap(({ secret }) => secret?.items ?? [])) {
-    await writeFile(`${folder}/${path}`, SECRETS[path] ?? recordsUrl);
+    await writeFile(`${folder}/${path}`, SECRETS[path] ?? databaseUrl);
     await chmod(`${folder}/${path}`, 0o440);
     await asRoot('chown', `0:${securityContext.fsGroup}`, `${folder}/${path}`);
   }
@@ -132,7 +131,7 @@ async function start(name: string): Promise<void> {
     ...container.env.flatMap((setting) => ['--env', `${setting.name}=${setting.value}`]),
     ...[container.image, ...container.command],
   );
-  for (const network of ['temporal', 'records', 'api']) {
+  for (const network of ['temporal', 'book', 'api']) {
     await docker('network', 'connect', '--alias', alias, `sanaga_${network}`, name);
   }
   await docker('start', name);

@@ -107,9 +107,9 @@ describe('the runbook', () => {
     });
   });
 
-  it("changes the password of the records' database", async () => {
+  it("changes the password of the book's database", async () => {
     await follow(commandsOf(/^NEW=/));
-    await through(() => follow(commandsOf(/RECORDS_PASSWORD=\$\{NEW/)));
+    await through(() => follow(commandsOf(/BOOK_PASSWORD=\$\{NEW/)));
   });
 
   it('backs up while payments run, and restores a moment since then', async () => {
@@ -124,18 +124,16 @@ describe('the runbook', () => {
     const chapter = 'Restoring a backup';
     await follow(commandsOf(/^docker-compose stop worker api temporal-ui temporal/, chapter));
     await follow(commandsOf(/--target=/, chapter).replace(/^TO=.*$/m, `TO='${moment}'`));
-    await follow(commandsOf(/setval/, chapter));
-    await follow(commandsOf(/records erase/, chapter));
-    await follow(commandsOf(/TEMPORAL_RESTORED_AT=\$\(date/, chapter));
+    await follow(commandsOf(/INSERT INTO gaps/, chapter));
+    await follow(commandsOf(/payers erase/, chapter));
+    await follow(commandsOf(/temporal-ui worker api/, chapter));
     await allHealthy();
 
     expect(await get(before.id)).toMatchObject({ status: 'SUCCESSFUL' });
     // As they were when it was made: the provider is asked, and has one transaction of each.
     await endWell(open);
-    await follow(commandsOf(/npx sanaga list --status REVIEW/, chapter));
-    await follow("sed -i 's/^TEMPORAL_RESTORED_AT=.*/TEMPORAL_RESTORED_AT=/' .env");
-    await follow('docker-compose up -d worker api');
-    await allHealthy();
+    await follow(commandsOf(/known_until/, 'The book has gone back'));
+    await follow(commandsOf(/npx sanaga list --status REVIEW/, 'The book has gone back'));
     await endWell(await begin());
   });
 
@@ -171,7 +169,7 @@ describe('the guide for operators', () => {
     const [connections = '', transactions = ''] = asked
       .map(({ text }) => text)
       .filter((text) => text.includes('pg_stat_activity'));
-    expect(await follow(connections)).toMatch(/records\s*\| sanaga/);
+    expect(await follow(connections)).toMatch(/book\s*\| sanaga/);
     expect(await follow(transactions)).toContain('xact_start');
   });
 });

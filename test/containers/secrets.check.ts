@@ -13,7 +13,7 @@ const SECRETS = [
   'PROVIDER_PAYOUT_API_USER',
   'PROVIDER_PAYOUT_API_KEY',
   'ENCRYPTION_KEYS',
-  'RECORDS_URL',
+  'DATABASE_URL',
 ] as const satisfies readonly (typeof SECRET_SETTINGS)[number][];
 const fileOf = (name: string) => name.toLowerCase().replaceAll('_', '-');
 

@@ -84,7 +84,7 @@ const pod = z.object({
 const job = z.object({
   kind: z.literal('Job'),
   metadata: z.object({ name: z.string(), annotations: z.record(z.string(), z.string()) }),
-  spec: z.object({ backoffLimit: z.literal(0), template: pod }),
+  spec: z.object({ backoffLimit: z.number(), template: pod }),
 });
 
 const deployment = z.object({
@@ -118,6 +118,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   'lib/codec-server.js': 'codec',
   'lib/desk.js': 'desk',
   'lib/replay.js': 'replay',
+  'lib/migrate.js': 'migrate',
 };
 
 /** The programs in the chart whose settings are known here, with those that they are given. */
@@ -216,7 +217,7 @@ const FILES: Readonly<Record<string, string>> = {
   'api-keys': `shop:sha256-${'9f'.repeat(32)}:collections+payouts+read,ops:sha256-${'0b'.repeat(32)}:review`,
   'merchant-webhook-secret': `whsec_${Buffer.alloc(32).toString('base64')}`,
   'encryption-keys': `key-1:${Buffer.alloc(32, 1).toString('base64')}`,
-  'records-url': 'postgres://sanaga:secret@postgres:5432/records',
+  'database-url': 'postgres://sanaga:secret@postgres:5432/book',
   'codec-ui-token': 'abcdef0123456789abcdef01',
   'merchants.json': JSON.stringify({
     merchants: [
@@ -277,6 +278,11 @@ describe('the chart', () => {
       'a setting that has a value of its own',
       { ...minimal, worker: { settings: { WORKER_BUILD_ID: '1' }, versioning: { enabled: true } } },
       'WORKER_BUILD_ID is set by another value',
+    ],
+    [
+      'a limit of a day that only the API knows',
+      { ...minimal, api: { settings: { MAX_PAYOUTS_PER_DAY: 1_000_000 } } },
+      'MAX_PAYOUTS_PER_DAY belongs into settings',
     ],
     ['the tag latest', { ...minimal, image: { tag: 'latest' } }, 'image.tag must not be latest'],
     ['it for the API alone', { ...minimal, api: { tag: 'latest' } }, 'api.tag must not be latest'],
@@ -357,12 +363,47 @@ describe('the chart', () => {
     ]);
   });
 
+  const hookPolicy = z.object({
+    kind: z.literal('NetworkPolicy'),
+    metadata: z.object({ annotations: z.object({ 'helm.sh/hook-weight': z.literal('-1') }) }),
+    spec: z.object({
+      podSelector: z.object({ matchLabels: z.record(z.string(), z.string()) }),
+      egress: z.array(z.unknown()),
+    }),
+  });
+
+  /** The policy of a hook's Job, which is a hook that comes before it. */
+  function hookPolicyOf(rendered: string, component: string) {
+    const found = objectsOf(rendered)
+      .flatMap((object) => hookPolicy.safeParse(object).data?.spec ?? [])
+      .filter(({ podSelector }) => podSelector.matchLabels['app.kubernetes.io/component'] === component);
+    expect(found).toHaveLength(1);
+    return found[0] ?? { egress: [] };
+  }
+
+  it("brings the book's tables up to date first, after the replay, by what may reach the book alone", async () => {
+    const rendered = await render(valuesOf('everything-values.yaml'));
+    const migration = jobsOf(rendered).find(({ metadata }) => metadata.name === 'sanaga-migration');
+    expect(migration?.metadata.annotations).toMatchObject({
+      'helm.sh/hook': 'pre-install,pre-upgrade',
+      'helm.sh/hook-weight': '1',
+    });
+    const [{ command = [], env = [] } = {}] = migration?.spec.template.spec.containers ?? [];
+    expect(command.slice(1)).toEqual(['lib/migrate.js']);
+    expect(env.map(({ name }) => name).toSorted()).toEqual([
+      ...['DATABASE_URL_FILE', 'LOG_LEVEL', 'PROVIDER_COLLECTION_URL', 'PROVIDER_PAYOUT_URL'],
+    ]);
+    expect(hookPolicyOf(rendered, 'migration').egress).toEqual([
+      expect.objectContaining({ ports: expect.arrayContaining([{ protocol: 'UDP', port: 53 }]) }),
+      expect.objectContaining({ ports: [{ protocol: 'TCP', port: 5432 }] }),
+    ]);
+  });
+
   it('replays payments with the new image before an upgrade, by what may reach Temporal alone', async () => {
     const rendered = await render(valuesOf('everything-values.yaml'));
-    const [replay, ...others] = jobsOf(rendered);
-    expect(others).toEqual([]);
+    const replay = jobsOf(rendered).find(({ metadata }) => metadata.name === 'sanaga-replay');
     const hook = expect.objectContaining({ 'helm.sh/hook': 'pre-upgrade' });
-    expect(replay).toMatchObject({ metadata: { name: 'sanaga-replay', annotations: hook } });
+    expect(replay).toMatchObject({ metadata: { annotations: hook }, spec: { backoffLimit: 0 } });
     const { labels } = replay?.spec.template.metadata ?? {};
     const [{ image = '', command = [], env = [] } = {}] = replay?.spec.template.spec.containers ?? [];
     expect([image.split(':').at(-1), command.slice(1)]).toEqual([
@@ -370,23 +411,9 @@ describe('the chart', () => {
       ['lib/replay.js', '--ended', '50', '--per-second', '5'],
     ]);
     expect(env.map(({ name }) => name)).not.toContain('PROVIDER_PAYOUT_API_KEY_FILE');
-    const policies = objectsOf(rendered).filter(
-      (object) =>
-        z
-          .object({ kind: z.literal('NetworkPolicy'), metadata: z.object({ annotations: z.object({}) }) })
-          .safeParse(object).success,
-    );
-    expect(policies).toEqual([
-      expect.objectContaining({
-        metadata: expect.objectContaining({ annotations: expect.objectContaining({ 'helm.sh/hook-weight': '-1' }) }),
-        spec: expect.objectContaining({
-          podSelector: { matchLabels: expect.objectContaining({ 'app.kubernetes.io/component': 'replay' }) },
-          egress: [
-            expect.objectContaining({ ports: expect.arrayContaining([{ protocol: 'UDP', port: 53 }]) }),
-            expect.objectContaining({ ports: [{ protocol: 'TCP', port: 7233 }] }),
-          ],
-        }),
-      }),
+    expect(hookPolicyOf(rendered, 'replay').egress).toEqual([
+      expect.objectContaining({ ports: expect.arrayContaining([{ protocol: 'UDP', port: 53 }]) }),
+      expect.objectContaining({ ports: [{ protocol: 'TCP', port: 7233 }] }),
     ]);
     expect(labels).toMatchObject({ 'app.kubernetes.io/component': 'replay' });
   });

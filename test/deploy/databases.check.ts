@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { type Postgres, startPostgres } from '../../bench/servers/postgres.js';
 import { buildTemporalServer } from '../../bench/servers/temporal-on-postgres.js';
+import { type Postgres, startPostgres } from '../../stack/postgres/postgres.js';
 import { runCommand } from '../../stack/processes/run-command.js';
 import { eventually } from '../support/eventually.js';
 import { pathWithPostgresClients } from '../support/postgres-clients.js';
@@ -30,17 +30,17 @@ describe('the databases of docker-compose.yml', () => {
   });
 
   /** Runs the commands of docker-compose at each start. Until it is asked for, any password is Temporal's. */
-  async function start(recordsPassword: string, password = 'ignored'): Promise<void> {
+  async function start(bookPassword: string, password = 'ignored'): Promise<void> {
     const port = String(postgres.port);
     const env = {
       ...process.env,
       PATH: `${programs}:${await pathWithPostgresClients()}`,
       ...{ SQL_HOST: '127.0.0.1', SQL_PORT: port, SQL_USER: 'temporal', SQL_PASSWORD: password },
       ...{ PGHOST: '127.0.0.1', PGPORT: port, PGUSER: 'temporal', PGPASSWORD: password },
-      RECORDS_PASSWORD: recordsPassword,
+      BOOK_PASSWORD: bookPassword,
       ...{ PROVIDER_COLLECTION_URL: 'http://sandbox:4000', PROVIDER_PAYOUT_URL: 'http://sandbox:4000' },
     };
-    for (const name of ['temporal-schema.sh', 'records-database.sh']) {
+    for (const name of ['temporal-schema.sh', 'book-database.sh']) {
       const script = fileURLToPath(new URL(`../../deploy/${name}`, import.meta.url));
       expect(await runCommand('sh', [script], { env, timeLimitMs: 60_000 })).toMatchObject({
         kind: 'succeeded',
@@ -59,10 +59,10 @@ describe('the databases of docker-compose.yml', () => {
     expect(await password()).not.toBe(first);
   });
 
-  it("have a role of the records' own, which can't get at Temporal's", async () => {
+  it("have a role of the book's own, which can't get at Temporal's", async () => {
     const databases =
       "SELECT string_agg(datname, ' ') FROM pg_database WHERE datallowconn AND has_database_privilege('sanaga', datname, 'CONNECT')";
-    expect(await ask(databases)).toBe('records');
+    expect(await ask(databases)).toBe('book');
     const rights = "SELECT rolsuper OR rolcreatedb OR rolcreaterole FROM pg_roles WHERE rolname = 'sanaga'";
     expect(await ask(rights)).toBe('f');
   });
@@ -115,7 +115,7 @@ describe('the databases of docker-compose.yml', () => {
 
     const setting = async (name: string) => parseEnv(await readFile(join(scratch, '.env'), 'utf8'))[name] ?? '';
 
-    const startByEnv = async () => start(await setting('RECORDS_PASSWORD'), await setting('POSTGRES_PASSWORD'));
+    const startByEnv = async () => start(await setting('BOOK_PASSWORD'), await setting('POSTGRES_PASSWORD'));
 
     async function userAt(url: string): Promise<string> {
       const client = new pg.Client({
@@ -138,19 +138,19 @@ describe('the databases of docker-compose.yml', () => {
       expect(await userAt(urlWith(before))).toBe('temporal');
       await shell.follow(commandsWith(/NEW=/));
       await shell.follow(commandsWith(/ALTER ROLE temporal/));
-      expect(madeAnew.splice(0)).toEqual([['temporal', 'records-database']]);
+      expect(madeAnew.splice(0)).toEqual([['temporal', 'book-database']]);
       const after = await setting('POSTGRES_PASSWORD');
       expect(await userAt(urlWith(after))).toBe('temporal');
       await expect(userAt(urlWith(before))).rejects.toMatchObject(refused);
     });
 
-    it("that of the records' database, for the role and in its address", async () => {
-      const before = await setting('RECORDS_URL');
+    it("that of the book's database, for the role and in its address", async () => {
+      const before = await setting('DATABASE_URL');
       expect(await userAt(before)).toBe('sanaga');
       await shell.follow(commandsWith(/NEW=/));
-      await shell.follow(commandsWith(/RECORDS_PASSWORD/));
+      await shell.follow(commandsWith(/BOOK_PASSWORD/));
       expect(madeAnew.splice(0)).toEqual([['worker'], ['api']]);
-      const after = await setting('RECORDS_URL');
+      const after = await setting('DATABASE_URL');
       expect(await userAt(after)).toBe('sanaga');
       expect(after).not.toBe(before);
       await expect(userAt(before)).rejects.toMatchObject(refused);

@@ -16,35 +16,35 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 interface Settings {
   readonly postgres?: string;
-  readonly records?: string;
+  readonly book?: string;
   readonly backup?: string;
   readonly monitoring?: string;
   readonly collections?: string;
   readonly payouts?: string;
 }
 
-/** What becomes of deploy/records-database.sh, for which every container of ours waits. */
+/** What becomes of deploy/book-database.sh, for which every container of ours waits. */
 async function start({ collections = SANDBOX, payouts = SANDBOX, ...passwords }: Settings) {
-  const { postgres = 'own0', records = 'own1', backup = 'own2', monitoring = 'own3' } = passwords;
+  const { postgres = 'own0', book = 'own1', backup = 'own2', monitoring = 'own3' } = passwords;
   const env = {
     PATH: `${folder}:${process.env.PATH}`,
-    ...{ PGPASSWORD: postgres, RECORDS_PASSWORD: records, BACKUP_PASSWORD: backup, MONITORING_PASSWORD: monitoring },
+    ...{ PGPASSWORD: postgres, BOOK_PASSWORD: book, BACKUP_PASSWORD: backup, MONITORING_PASSWORD: monitoring },
     ...{ PROVIDER_COLLECTION_URL: collections, PROVIDER_PAYOUT_URL: payouts },
   };
   return await new Promise<{ readonly code: unknown; readonly printed: string }>((resolve) => {
-    execFile('sh', ['deploy/records-database.sh'], { env }, (error, stdout, stderr) =>
+    execFile('sh', ['deploy/book-database.sh'], { env }, (error, stdout, stderr) =>
       resolve({ code: error?.code ?? 0, printed: stdout + stderr }),
     );
   });
 }
 
 const example = {
-  ...{ postgres: 'example0password', records: 'example1password' },
+  ...{ postgres: 'example0password', book: 'example1password' },
   ...{ backup: 'example2password', monitoring: 'example3password' },
 };
 const refused = {
   code: 78,
-  printed: expect.stringMatching(/^POSTGRES_PASSWORD, RECORDS_PASSWORD, BACKUP_PASSWORD or/),
+  printed: expect.stringMatching(/^POSTGRES_PASSWORD, BOOK_PASSWORD, BACKUP_PASSWORD or/),
 };
 const taken = { code: 0, printed: 'asked\n' };
 
@@ -58,7 +58,7 @@ describe("the databases' passwords of .env.example", () => {
     async (url) => {
       for (const where of [{ collections: url }, { payouts: url }]) {
         expect(await start({ ...where, postgres: example.postgres })).toEqual(refused);
-        expect(await start({ ...where, records: example.records })).toEqual(refused);
+        expect(await start({ ...where, book: example.book })).toEqual(refused);
         expect(await start({ ...where, backup: example.backup })).toEqual(refused);
         expect(await start({ ...where, monitoring: example.monitoring })).toEqual(refused);
         expect(await start({ ...where, postgres: 'example1password' })).toEqual(refused);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import got from 'got';
-import { type Postgres, startPostgres } from '../../bench/servers/postgres.js';
+import { type Postgres, startPostgres } from '../../stack/postgres/postgres.js';
 import { type Child, startChild } from '../../stack/processes/child.js';
 import { freePort } from '../../stack/processes/ports.js';
 import { runCommand } from '../../stack/processes/run-command.js';
@@ -55,11 +55,11 @@ beforeAll(async () => {
   postgres = await startPostgres();
   await postgres.query('postgres', 'CREATE ROLE temporal SUPERUSER LOGIN');
   const { port } = postgres;
-  const roles = await runCommand('sh', [built('deploy/records-database.sh')], {
+  const roles = await runCommand('sh', [built('deploy/book-database.sh')], {
     env: {
       ...{ ...process.env, PATH: await pathWithPostgresClients() },
       ...{ PGHOST: '127.0.0.1', PGPORT: String(port), PGUSER: 'temporal', PGPASSWORD: 'ignored' },
-      ...{ RECORDS_PASSWORD: 'one', MONITORING_PASSWORD: 'two' },
+      ...{ BOOK_PASSWORD: 'one', MONITORING_PASSWORD: 'two' },
     },
     timeLimitMs: 60_000,
   });
@@ -119,7 +119,7 @@ describe('the alerts on what Sanaga runs on', () => {
     expect(find('pg_up').map(({ value }) => value)).toEqual([1]);
     expect(find('pg_settings_max_connections')).toHaveLength(1);
     expect(await postgres.query('postgres', "SELECT rolsuper FROM pg_roles WHERE rolname = 'monitoring'")).toBe('f');
-    expect(await postgres.query('postgres', "SELECT has_database_privilege('monitoring', 'records', 'CONNECT')")).toBe(
+    expect(await postgres.query('postgres', "SELECT has_database_privilege('monitoring', 'book', 'CONNECT')")).toBe(
       'f',
     );
   });

@@ -77,7 +77,7 @@ describe('docker-compose.yml', () => {
     expect(Object.keys(services)).toEqual(
       expect.arrayContaining([
         ...['api', 'worker', 'codec', 'desk'],
-        ...['postgres', 'temporal', 'temporal-ui', 'temporal-schema', 'temporal-setup', 'records-database'],
+        ...['postgres', 'temporal', 'temporal-ui', 'temporal-schema', 'temporal-setup', 'book-database'],
       ]),
     );
     expect(Object.keys(await composed('metrics'))).toEqual(expect.arrayContaining(['prometheus', 'grafana']));

@@ -27,8 +27,7 @@ describe('the networks of docker-compose.yml', () => {
   });
 
   it('keep databases, and what holds payments, from the outside', () => {
-    for (const name of ['data', 'records', 'temporal'])
-      expect([name, networks[name]]).toEqual([name, { internal: true }]);
+    for (const name of ['data', 'book', 'temporal']) expect([name, networks[name]]).toEqual([name, { internal: true }]);
     expect(services.postgres?.networks.filter((name) => !networks[name]?.internal)).toEqual([]);
   });
 });

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { MEASURED_SETTINGS } from '../../bench/servers/postgres.js';
 import { MAX_CONNECTIONS } from '../../bench/servers/temporal-on-postgres.js';
+import { MEASURED_SETTINGS } from '../../stack/postgres/postgres.js';
 
 const { services } = z
   .object({

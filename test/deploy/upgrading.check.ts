@@ -1,8 +1,6 @@
-import { chmod, copyFile, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, readFile, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Postgres, startPostgres } from '../../bench/servers/postgres.js';
 import {
   buildTemporalServer,
   deployedDynamicConfig,
@@ -12,13 +10,19 @@ import {
 } from '../../bench/servers/temporal-on-postgres.js';
 import type { PaymentAnswer } from '../../stack/demo/merchant.js';
 import { atCheckout } from '../../stack/demo/payer.js';
-import { findTemporal } from '../../stack/temporal/temporal-cli.js';
+import type { Postgres } from '../../stack/postgres/postgres.js';
 import { Backups } from '../support/backups.js';
 import { PROJECT } from '../support/built.js';
 import { eventually } from '../support/eventually.js';
+import {
+  composedBookUrl,
+  openOperatorsShell,
+  operatorsFolder,
+  prepareCommands,
+  startComposedPostgres,
+} from '../support/operated-stack.js';
 import { readPage } from '../support/pages.js';
-import { pathWithPostgresClients } from '../support/postgres-clients.js';
-import { commandsOf, OperatorsShell, type Services } from '../support/runbook.js';
+import { commandsOf, type OperatorsShell, type Services } from '../support/runbook.js';
 import { bringUp, type RunningStack } from '../support/running-stack.js';
 
 /*
@@ -77,9 +81,10 @@ async function programsOf(version: string): Promise<TemporalPrograms> {
 }
 
 /** As the image does at the first start of a volume. */
-async function initialise(cluster: Postgres): Promise<void> {
-  await cluster.query('postgres', 'CREATE ROLE temporal SUPERUSER LOGIN');
+async function startVolume(port?: number): Promise<Postgres> {
+  const cluster = await startComposedPostgres(backups, port);
   await cluster.query('postgres', 'CREATE DATABASE temporal OWNER temporal');
+  return cluster;
 }
 
 const up = {
@@ -90,14 +95,8 @@ const up = {
     if (isUp.postgres !== '') await postgres.halt();
     const kept = clusters.get(volume);
     if (kept === undefined) {
-      const { port } = postgres;
-      postgres = await startPostgres(undefined, {
-        port,
-        settings: await backups.settings(),
-        env: (data) => backups.variables(data),
-      });
+      postgres = await startVolume(postgres.port);
       clusters.set(volume, postgres);
-      await initialise(postgres);
     } else {
       postgres = kept;
       await postgres.start();
@@ -194,20 +193,14 @@ async function through(act: () => Promise<unknown>): Promise<void> {
 }
 
 beforeAll(async () => {
-  scratch = await mkdtemp(join(tmpdir(), 'sanaga-upgrading-'));
-  await chmod(scratch, 0o755);
+  scratch = await operatorsFolder('upgrading');
   for (const name of ['docker-compose.yml', 'Dockerfile']) await copyFile(join(PROJECT, name), join(scratch, name));
-  await symlink((await findTemporal({ report: () => undefined })).path, join(scratch, 'temporal'));
   const { server, postgres: version, volume } = await composed();
   await useTools(server);
   backups = await Backups.make();
-  postgres = await startPostgres(undefined, {
-    settings: await backups.settings(),
-    env: (data) => backups.variables(data),
-  });
+  postgres = await startVolume();
   clusters.set(volume, postgres);
   isUp.postgres = `${version} ${volume}`;
-  await initialise(postgres);
   temporal = await startTemporalOnPostgres(
     await programsOf(server),
     { ...postgres, user: 'temporal' },
@@ -215,26 +208,16 @@ beforeAll(async () => {
     await deployedDynamicConfig(PROJECT),
   );
   isUp.temporal = server;
-  const recordsUrl = `postgresql://sanaga@127.0.0.1:${postgres.port}/records`;
-  const env = {
-    ...process.env,
-    ...{ PATH: `${scratch}:${await pathWithPostgresClients()}`, ...temporal.env, RECORDS_URL: recordsUrl },
-    ...{ PGHOST: '127.0.0.1', PGPORT: String(postgres.port), PGUSER: 'temporal' },
-    ...backups.variablesOf(postgres),
-  };
-  shell = new OperatorsShell(scratch, env, services);
-  await shell.follow('docker-compose run --rm --no-deps -T records-database');
-  running = await bringUp({ RECORDS_URL: recordsUrl }, { temporalAddress: temporal.target.address });
+  shell = await openOperatorsShell(scratch, { postgres, temporal, backups }, services);
+  running = await bringUp({ DATABASE_URL: composedBookUrl(postgres) }, { temporalAddress: temporal.target.address });
   await up.backup();
   await eventually(
     () => backups.madeAt(),
     (second) => second > 0,
     LIMIT_MS,
   );
-  await shell.follow(commandsOf(/^ask\(\)/m));
-  await shell.follow(commandsOf(/^temporal\(\)/m));
-  await shell.follow(`export SANAGA_URL=${running.stack.apiUrl} SANAGA_API_KEY=${running.secrets.apiKey}
-    export ENCRYPTION_KEYS=${running.secrets.encryptionKeys} TEMPORAL_TASK_QUEUE=${running.taskQueue}
+  await prepareCommands(shell, running);
+  await shell.follow(`export TEMPORAL_TASK_QUEUE=${running.taskQueue}
     npm() { [ "$*" = 'run pin' ]; }`);
 }, 1_800_000);
 afterAll(async () => {

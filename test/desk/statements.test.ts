@@ -265,7 +265,7 @@ describe('a statement', () => {
 
   it.each([
     [400, 'invalid_request', 'date must be a day that is over in Douala'],
-    [503, 'records_unavailable', 'Statements can not be read at the moment. Try again shortly.'],
+    [503, 'temporarily_unavailable', 'Statements can not be read at the moment. Try again shortly.'],
   ])('that the API refuses to make has a page that says why: %d', async (status, code, detail) => {
     await operator.get(PAGE);
     answerWith(problem(status, code, detail));

@@ -15,8 +15,7 @@ import { commandsOf } from '../support/runbook.js';
 
 /*
  * The operators' pages can't be followed by a test as the others are: they stop servers, and need a cluster. What they
- * name must be there, at least. The runbook's backup is made and restored by checks: restoring-records.check.ts, and
- * restoring.check.ts of test/deploy.
+ * name must be there, at least. The runbook's backup is made and restored by restoring.check.ts of test/deploy.
  */
 
 const FOLDER = new URL('../../docs/operations/', import.meta.url);
@@ -114,7 +113,7 @@ describe('the operators’ pages', () => {
       if (/\bkubectl -n payments exec \S+ -- node/.test(line)) continue;
       const service = compose[servicesOf(line)[0] ?? ''];
       expect([line, service?.build]).toEqual([line, '.']);
-      const missing = settingNames(z.enum(['records', 'replay']).parse(part)).filter(
+      const missing = settingNames(part === 'payers' ? 'book' : z.enum(['migrate', 'replay']).parse(part)).filter(
         (name) => !(name in (service?.environment ?? {})),
       );
       expect([line, missing]).toEqual([line, []]);

@@ -22,6 +22,7 @@ export interface RunningStart {
   readonly sandboxUrl: string;
   readonly listenPort: number;
   readonly temporalAddress: string;
+  readonly bookUrl: string;
   readonly secrets: Secrets;
   readonly webhookSecret: string;
   /** The id of the API's process. */
@@ -65,6 +66,7 @@ export async function runStart(base: string, settings: Readonly<Record<string, s
     sandboxUrl: `http://127.0.0.1:${ports[4000]}`,
     listenPort: Number(ports[4242]),
     temporalAddress: `127.0.0.1:${temporal}`,
+    bookUrl: /\bBook +(\S+)/.exec(welcome)?.[1] ?? '',
     secrets: await keptSecrets(state),
     webhookSecret: await keptWebhookSecret(state),
     apiPid: /\bapi (\d+)/.exec(welcome)?.[1] ?? '',

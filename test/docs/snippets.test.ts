@@ -48,16 +48,14 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'docker-compose up -d --build': 'needs images from a registry. What it reads is checked below, and in test/deploy',
   'temporal workflow show --workflow-id $ID --codec-endpoint https://codec.payments.example --codec-auth "Bearer $KEY"':
     "needs Temporal's command line. test/browser/web-ui.test.ts runs it",
-  'npx node lib/records.js migrate': 'needs the records of an installation. test/e2e/records.test.ts runs it',
-  'npx node lib/records.js status': 'as the one before',
-  "npx node lib/records.js export 677000205 --by ann --why 'request 4711' > 677000205.json": 'as the one before',
-  'npx node lib/records.js preview 677000205': 'as the one before',
-  "npx node lib/records.js erase 677000205 --by ann --why 'request 4711' --confirm 3-9f86d081884c7d65":
+  'npx node lib/migrate.js': 'needs the book of an installation. test/e2e/book.test.ts runs it',
+  "npx node lib/payers.js export 677000205 --by ann --why 'request 4711' > 677000205.json": 'as the one before',
+  'npx node lib/payers.js preview 677000205': 'as the one before',
+  "npx node lib/payers.js erase 677000205 --by ann --why 'request 4711' --confirm 3-9f86d081884c7d65":
     'as the one before',
-  'npx node lib/records.js requests': 'as the one before',
-  'temporal operator namespace update --namespace default --retention 90d': "needs Temporal's command line",
-  'temporal workflow count --query "StartTime <= \'$ROTATED\' OR CreatedAt <= $(date -d $ROTATED +%s)000"':
-    'as the one before. test/api/rotating-keys.test.ts asks for what it counts',
+  'npx node lib/payers.js requests': 'as the one before',
+  'npx node lib/payers.js reseal': 'as the one before',
+  'temporal workflow count --query "StartTime <= \'$ROTATED\'"': "needs Temporal's command line",
   'docker-compose kill -s HUP api worker codec': 'needs the containers. What it names is checked below',
   'docker-compose exec -T backup pgbackrest --type=diff backup': 'as the one before',
   'docker-compose exec -T backup pgbackrest check': 'as the one before',
@@ -123,7 +121,7 @@ beforeAll(async () => {
     start.secrets,
   );
   // What the operator has set.
-  const env = { ...settings, TEMPORAL_ADDRESS: start.temporalAddress };
+  const env = { ...settings, DATABASE_URL: start.bookUrl, TEMPORAL_ADDRESS: start.temporalAddress };
   const lines = Object.entries(env).map(([name, value]) => `${name}=${value}\n`);
   await writeFile(join(start.folder, '.env'), lines.join(''));
   underReview = [await loseSightOfPayout('lost-1'), await loseSightOfPayout('lost-2')].map(reviewed);

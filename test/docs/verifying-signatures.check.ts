@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { createMerchantNotifier, type MerchantNotification } from '../../src/activities/merchant.js';
+import { createMerchantNotifier, type MerchantNotification } from '../../src/delivery/merchant.js';
 import { toPayment } from '../../src/payments/views/to-payment.js';
 import { freePort, listens } from '../../stack/processes/ports.js';
 import { machine } from '../support/built.js';

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { makeSecrets, stackSettings } from '../../stack/processes/settings.js';
 import { built, machine, runToEnd } from '../support/built.js';
 
-const settings = { ...machine(), ...stackSettings({ api: 3000, sandbox: 4000 }, makeSecrets()) };
+const settings = { ...machine(), ...stackSettings({ api: 3000, sandbox: 4000, book: 5432 }, makeSecrets()) };
 
 describe('the commands', () => {
   it('can be run by npx after every build', () => {

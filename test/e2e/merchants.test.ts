@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sha256Of } from '../../src/settings/api-keys.js';
 import type { MerchantHook } from '../../stack/demo/merchant.js';
+import { atCheckout } from '../../stack/demo/payer.js';
 import type { StackPart } from '../../stack/processes/stack.js';
 import { eventually } from '../support/eventually.js';
 import { bringUp, openDocumentedHook, type RunningStack } from '../support/running-stack.js';
@@ -134,7 +135,10 @@ describe("the merchants' file", () => {
     };
     await readByWorker({ merchants: [merchant('market', [1], hookOf(market))] });
 
-    const id = await collect('shop-2');
+    // The worker would send no request of such a merchant: the API makes the link.
+    const ordered = await call('shop-2', 'POST', '/v1/collections', { method: 'link', amount: 900 });
+    const { id, link } = (await ordered.json()) as { id: string; link: string };
+    await atCheckout(link, { action: 'pay', phone: '677000000' });
     const delivery = async () => {
       const response = await call('shop-2', 'GET', `/v1/payments/${id}/notifications`);
       const { data = [] } = (await response.json()) as { data?: { delivery: Record<string, unknown> }[] };

@@ -83,7 +83,8 @@ describe('the pages of the metrics', () => {
   });
 
   it('begin at 0', () => {
-    const counters = atStart.filter(({ name }) => /^sanaga_(?!http_)\w+(_total|_count|_open)$/.test(name));
+    // The schedules that a worker makes at its start are encrypted.
+    const counters = atStart.filter(({ name }) => /^sanaga_(?!http_|codec_)\w+(_total|_count|_open)$/.test(name));
     expect(counters.length).toBeGreaterThan(100);
     expect(counters.filter(({ value }) => value !== 0)).toEqual([]);
   });

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { z } from 'zod';
 import type { StackPart } from '../../stack/processes/stack.js';
 import { eventually } from '../support/eventually.js';
 import { bringUp, type RunningStack } from '../support/running-stack.js';
@@ -59,6 +61,26 @@ describe('the processes of a stack', () => {
     expect(await running.transactionsOf(id)).toHaveLength(1);
   });
 
+  it('without a worker, for however long, what was ordered can be withdrawn', async () => {
+    expect(await end('worker', 'SIGTERM')).toBe('code 0');
+    const database = new pg.Client(running.stack.bookUrl);
+    await database.connect();
+    await database.query("UPDATE beats SET at = now() - interval '1 hour'");
+    await database.end();
+    const headers = { 'idempotency-key': 'withdrawn' };
+    const ordered = await running.call('POST', '/v1/payouts', { amount: 900, phone: '677000000' }, headers);
+    expect(ordered.status).toBe(202);
+    const { id } = z.looseObject({ id: z.string() }).parse(await ordered.json());
+    await eventually(
+      async () => (await running.call('POST', `/v1/payouts/${id}/cancel`)).status,
+      (status) => status === 200,
+    );
+    const payment = await (await running.call('GET', `/v1/payments/${id}`)).json();
+    expect(payment).toMatchObject({ status: 'FAILED', failureCode: 'withdrawn', final: true });
+    await running.stack.restart('worker');
+    expect(await running.transactionsOf(id)).toEqual([]);
+  });
+
   it('an API that is killed has lost nothing when it is back', async () => {
     const { id } = await payDirectly('known still', '677000000');
     await end('api', 'SIGKILL');
@@ -68,15 +90,15 @@ describe('the processes of a stack', () => {
     expect(await running.transactionsOf(id)).toHaveLength(1);
   });
 
-  it('without Temporal, the API answers 503 with Retry-After', async () => {
+  it('without Temporal, the API takes no order, says when to try again, and reads payments all the same', async () => {
+    const { id } = await payDirectly('known still', '677000000');
     await running.stack.temporal.stop();
     const answers = await Promise.all([
       running.call('POST', '/v1/collections', { method: 'link', amount: 500 }),
-      running.call('GET', '/v1/payments/col_00000000000000000000000000000000'),
       running.call('GET', '/readyz'),
     ]);
-    expect(answers.map(({ status }) => status)).toEqual([503, 503, 503]);
+    expect(answers.map(({ status }) => status)).toEqual([503, 503]);
     for (const { headers } of answers) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
-    expect((await running.call('GET', '/healthz')).status).toBe(200);
+    for (const path of ['/healthz', `/v1/payments/${id}`]) expect((await running.call('GET', path)).status).toBe(200);
   });
 });

@@ -51,9 +51,7 @@ async function versionWith(change: string): Promise<string> {
   await cp(join(PROJECT, 'lib'), join(folder, 'lib'), { recursive: true });
   await cp(join(PROJECT, 'package.json'), join(folder, 'package.json'));
   await symlink(join(PROJECT, 'node_modules'), join(folder, 'node_modules'));
-  const { code } = await bundleFromSource([
-    fileURLToPath(new URL(`../workflows/versions/${change}.ts`, import.meta.url)),
-  ]);
+  const { code } = await bundleFromSource([fileURLToPath(new URL(`./${change}.ts`, import.meta.url))]);
   await writeFile(join(folder, 'lib/workflow-bundle.js'), code);
   return folder;
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
+import proto from '@temporalio/proto';
 import { lazyConnection } from '../../src/temporal/connection.js';
 import { searchAttributeTypes } from '../../src/temporal/namespace.js';
 import { atCheckout } from '../../stack/demo/payer.js';
@@ -10,8 +11,9 @@ import { bringUp, type RunningStack } from '../support/running-stack.js';
 
 const namespace = 'shared';
 
-/** One search attribute of each type, of somebody else's workflows. */
-const THEIRS = Object.fromEntries(Object.values(searchAttributeTypes).map((type) => [`Theirs${type}`, type]));
+/** Search attributes of somebody else's workflows. */
+const { INDEXED_VALUE_TYPE_DOUBLE, INDEXED_VALUE_TYPE_KEYWORD } = proto.temporal.api.enums.v1.IndexedValueType;
+const THEIRS = { TheirName: INDEXED_VALUE_TYPE_KEYWORD, TheirNumber: INDEXED_VALUE_TYPE_DOUBLE };
 
 describe('a namespace that Sanaga shares', () => {
   let server: DevServer;
@@ -41,7 +43,7 @@ describe('a namespace that Sanaga shares', () => {
     await server.stop();
   });
 
-  it('takes payments beside search attributes of others of each type, and shows what was paid', async () => {
+  it('takes payments beside search attributes of others, and shows what was paid', async () => {
     const { merchant, call } = running as RunningStack;
     const created = await merchant.create('/v1/collections', { method: 'link', amount: 2_500 }, 'order-1');
     const { id } = created;
@@ -51,7 +53,7 @@ describe('a namespace that Sanaga shares', () => {
     expect(await (await call('GET', `/v1/payments/${id}`)).json()).toMatchObject(paid);
     const list = async () => (await (await call('GET', '/v1/payments?status=SUCCESSFUL')).json()) as { data: object[] };
     expect(await eventually(list, ({ data }) => data.length > 0)).toMatchObject({ data: [paid] });
-    const query = 'AmountPaid = 2500 AND Amount = 2500';
+    const query = `PaymentStatus = 'SUCCESSFUL' AND PaymentKind = 'collection' AND WorkflowId = '${id}'`;
     expect(Number((await connection.workflowService.countWorkflowExecutions({ namespace, query })).count)).toBe(1);
     const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
     expect(customAttributes).toEqual({ ...THEIRS, ...searchAttributeTypes });

@@ -31,13 +31,12 @@ describe('a program that runs until it is stopped', () => {
     ['lib/desk.js', 'DESK_PORT'],
     ['lib/codec-server.js', 'CODEC_PORT'],
     ['build/sandbox/main.js', 'SANDBOX_PORT'],
-    ['build/stack/records/main.js', 'records'],
     ['examples/shop/start.js', 'PORT'],
   ])('%s goes on after SIGHUP, SIGUSR1 and SIGUSR2, and opens no inspector', async (program, portName) => {
     const port = await freePort();
     const env = {
       ...machine(),
-      ...stackSettings({ api: 0, sandbox: 1, codec: port, desk: port }, makeSecrets()),
+      ...stackSettings({ api: 0, sandbox: 1, codec: port, desk: port, book: 1 }, makeSecrets()),
       // Nothing is there, which each of them waits for.
       TEMPORAL_ADDRESS: '127.0.0.1:1',
       NODE_OPTIONS: '--inspect-port=0',
@@ -49,8 +48,7 @@ describe('a program that runs until it is stopped', () => {
       }),
       ...(portName !== undefined && { [portName]: String(port) }),
     };
-    const args = portName === 'records' ? [String(port), join(folder, 'records')] : [];
-    const { child, printed } = startToRun(program, args, env, folder);
+    const { child, printed } = startToRun(program, [], env, folder);
     printed.catch(() => undefined);
     const said = outputOf(child);
     const exit = once(child, 'exit');

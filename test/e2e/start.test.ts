@@ -17,6 +17,7 @@ describe('start', () => {
   let folder: string;
   let env: NodeJS.ProcessEnv;
   let apiUrl: string;
+  let bookPort: number;
   const started: ChildProcess[] = [];
   const listeners: ChildProcess[] = [];
 
@@ -37,12 +38,15 @@ describe('start', () => {
   async function start() {
     const { child, printed } = startToRun('build/cli/main.js', ['start'], env, folder);
     started.push(child);
-    return { child, printed: await printed };
+    const text = await printed;
+    bookPort = Number(/\bBook +(\S+)/.exec(text)?.[1]?.match(/:(\d+)\/postgres$/)?.[1]);
+    return { child, printed: text };
   }
 
   async function portsFree(): Promise<boolean> {
     for (let tries = 0; tries < 1_800; tries++) {
-      const free = await Promise.all(SETTINGS.map((name) => isPortFree(Number(env[name]))));
+      const ports = [...SETTINGS.map((name) => Number(env[name])), bookPort];
+      const free = await Promise.all(ports.map((port) => isPortFree(port)));
       if (free.every(Boolean)) return true;
       await pause(100);
     }
@@ -65,6 +69,7 @@ describe('start', () => {
     const { printed } = await start();
     const { apiKey, approverKey } = await keptSecrets(join(folder, '.sanaga'));
     for (const name of SETTINGS) expect(printed).toContain(`127.0.0.1:${env[name]}`);
+    expect(bookPort).toBeGreaterThan(0);
     expect(printed).toContain(`API key          ${apiKey}\n  Approver's key   ${approverKey} `);
 
     const second = await runToEnd('build/cli/main.js', ['start'], env, folder);
@@ -186,7 +191,7 @@ describe('start', () => {
       expect(found.filter(({ status }) => status === 'fail')).toEqual([]);
       expect(found.map(({ check }) => check)).toEqual([
         ...['settings, api', 'settings, worker', 'temporal', 'namespace', 'worker'],
-        ...['provider, collections', 'provider, payouts', "the provider's clock"],
+        ...['book', 'provider, collections', 'provider, payouts', "the provider's clock"],
         ...['api', 'api key', "the API's clock", 'webhooks'],
       ]);
       expect(found.at(-1)).toMatchObject({

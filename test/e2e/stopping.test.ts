@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { makeSecrets, stackSettings } from '../../stack/processes/settings.js';
 import { type DevServer, startDevServer } from '../../stack/temporal/start-dev-server.js';
+import { newBook, type TestBook } from '../support/books.js';
 import { machine, PROJECT, startToRun } from '../support/built.js';
 import { eventually } from '../support/eventually.js';
 
@@ -12,6 +13,12 @@ import { eventually } from '../support/eventually.js';
  * a worker's end.
  */
 const SOON_MS = 20_000;
+
+let book: TestBook;
+beforeAll(async () => {
+  book = await newBook();
+});
+afterAll(() => book.drop());
 
 /**
  * Starts a program, sends it a SIGTERM at some time after its first line, and says how it ended, and how many ms it
@@ -24,7 +31,7 @@ async function terminate(
   settings: NodeJS.ProcessEnv = {},
 ) {
   const usual = stackSettings({ api: 0, sandbox: 1 }, makeSecrets());
-  const env = { ...machine(), ...usual, ...settings, TEMPORAL_ADDRESS: address };
+  const env = { ...machine(), ...usual, DATABASE_URL: book.url, ...settings, TEMPORAL_ADDRESS: address };
   const { child, printed, said } = startToRun(program, [], env, PROJECT);
   const exit = once(child, 'exit');
   await printed;

@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { machine, runToEnd } from '../support/built.js';
+import { eventually } from '../support/eventually.js';
 import { bringUp, type RunningStack } from '../support/running-stack.js';
 
 const answerSchema = z.looseObject({ id: z.string() });
@@ -42,7 +43,11 @@ describe('npx sanaga trigger link-retried', () => {
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       const { id } = answerSchema.parse(JSON.parse(stdout));
       await running.client.workflow.getHandle(id).result();
-      const types = told.filter(({ data }) => data.id === id).map(({ type }) => type);
+      const toldOf = () => told.filter(({ data }) => data.id === id).map(({ type }) => type);
+      const types = await eventually(
+        async () => toldOf(),
+        (all) => all.includes('payment.succeeded'),
+      );
       expect(types.filter((type) => type === 'payment.succeeded')).toHaveLength(1);
       expect(types.filter((type) => type === 'payment.attempt_failed').length).toBeLessThanOrEqual(1);
     }

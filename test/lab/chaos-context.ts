@@ -2,6 +2,7 @@ import { type ChaosContext, persistentMerchants, RealTimeline } from '../../lab/
 import { Counts } from '../../lab/counts.js';
 import { ApiClient } from '../../lab/people/api-client.js';
 import type { ObservedPayment } from '../../lab/people/observed-payment.js';
+import type { Postgres } from '../../stack/postgres/postgres.js';
 import type { Stack } from '../../stack/processes/stack.js';
 
 const away = (): never => {
@@ -26,17 +27,40 @@ export function stackAt(parts: Partial<Stack>): Stack {
   };
 }
 
+/** A database server that is nothing, unless `parts` has more of it. */
+export function bookAt(parts: Partial<Postgres> = {}): Postgres {
+  return {
+    port: 0,
+    user: '',
+    pid: 0,
+    data: '',
+    ended: new Promise(() => undefined),
+    url: () => '',
+    query: away,
+    size: away,
+    halt: away,
+    start: away,
+    kill: away,
+    freeze: away,
+    stop: async () => undefined,
+    ...parts,
+  };
+}
+
 /** A context around a stack; its reports go to `reports`. */
 export function contextOf(
   stack: Stack,
   records: readonly ObservedPayment[],
   over: AbortSignal = new AbortController().signal,
   reports: string[] = [],
+  book = bookAt(),
 ): ChaosContext {
   const actions = new Counts();
   return {
     seed: 1,
     stack,
+    book,
+    temporalFile: '',
     api: new ApiClient(stack.apiUrl),
     records,
     actions,

@@ -44,7 +44,6 @@ describe("an exploration's command line", () => {
       depth: 0,
       states: 1_500_000,
       seconds: 0,
-      stories: 0,
       walks: 0,
       seed: 1,
       json: false,

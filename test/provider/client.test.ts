@@ -83,7 +83,7 @@ describe('a wrong call', () => {
 });
 
 describe('an identifier that no address can carry', () => {
-  it.each(['', '.', '..', '\ud800'])('(%j) is not asked for', async (identifier) => {
+  it.each(['', '.', '..', '\ud800', 'T\0'])('(%j) is not asked for', async (identifier) => {
     const server = await serveHttp(json(200, []));
     const client = clientOf(server.url);
     expect(await client.transactionsOf(identifier, false)).toMatchObject({ kind: 'unavailable' });
@@ -138,7 +138,7 @@ describe('a path segment', () => {
     expect(pathSegment(identifier)).toBe(segment);
   });
 
-  it.each([[''], ['.'], ['..'], ['\ud800']])('cannot carry %j', (identifier) => {
+  it.each([[''], ['.'], ['..'], ['\ud800'], ['T\0']])('cannot carry %j', (identifier) => {
     expect(pathSegment(identifier)).toBeUndefined();
   });
 

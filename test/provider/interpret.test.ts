@@ -515,6 +515,11 @@ describe('a transaction', () => {
     expect(toTransaction(transactionSchema.parse({ ...wire, reason })).reason).toBe('Account *** (***) is closed');
   });
 
+  it('has no character in its columns that the book can not keep', () => {
+    const read = toTransaction(transactionSchema.parse({ ...wire, transId: 'T\0', financialTransId: 'F\0\ud800' }));
+    expect(read).toMatchObject({ transId: 'T\ufffd', financialTransId: 'F\ufffd\ufffd' });
+  });
+
   it('needs only its id and its status', () => {
     const bare = toTransaction(transactionSchema.parse({ transId: 'T1', status: 'CREATED' }));
     expect(JSON.parse(JSON.stringify(bare))).toEqual({ transId: 'T1', status: 'CREATED' });

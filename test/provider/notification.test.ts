@@ -207,6 +207,7 @@ describe('what names neither a transaction nor a payment', () => {
     '{"transId":".."}',
     '{"transId":""}',
     '{"transId":"\\ud800"}',
+    '{"transId":"T\\u0000"}',
     `{"transId":"${'x'.repeat(201)}"}`,
     '{"status":"SUCCESSFUL"}',
     '[['.repeat(20_000),

@@ -21,7 +21,11 @@ describe('npm test', () => {
   const suite = (name: string, body: string) => writeFile(join(folder, `${name}.test.js`), body);
 
   async function run(...args: string[]) {
-    const config = JSON.stringify({ rootDir: folder, transform: {}, testEnvironment: 'node' });
+    return await runWith({}, ...args);
+  }
+
+  async function runWith(settings: object, ...args: string[]) {
+    const config = JSON.stringify({ rootDir: folder, transform: {}, testEnvironment: 'node', ...settings });
     const child = spawn(process.execPath, [script, `--config=${config}`, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -43,6 +47,13 @@ describe('npm test', () => {
     await suite('good', "test('one', () => {});");
     await suite('broken', "throw new Error('not to be loaded');");
     expect(await run()).toEqual({ lastLine: '1 passed, 1 failed', code: 1 });
+  });
+
+  it('fails when jest ends without results, whatever its exit code', async () => {
+    await suite('good', "test('one', () => {});");
+    const globalTeardown = join(folder, 'tear-down.js');
+    await writeFile(globalTeardown, 'module.exports = () => process.exit(0);');
+    expect(await runWith({ globalTeardown })).toEqual({ lastLine: '0 passed, 1 failed', code: 1 });
   });
 
   it('fails when there is no test to run', async () => {

@@ -37,6 +37,7 @@ const required = {
   PROVIDER_PAYOUT_API_USER: 'user',
   PROVIDER_PAYOUT_API_KEY: 'key',
   ENCRYPTION_KEYS,
+  DATABASE_URL: 'postgres://sanaga@127.0.0.1/book',
 };
 
 /** Optional settings, filled in so that the processes that read them show it. */
@@ -51,7 +52,6 @@ const optional = {
   MERCHANT_WEBHOOK_URL: 'http://127.0.0.1',
   MERCHANT_WEBHOOK_SECRET: `whsec_${Buffer.alloc(24).toString('base64')}`,
   WORKER_BUILD_ID: '1',
-  TEMPORAL_RESTORED_AT: '2026-11-26T10:30:00Z',
   SANDBOX_BALANCE: '1000000',
   SANDBOX_PUBLIC_URL: 'http://127.0.0.1',
   SANDBOX_WEBHOOK_URL: 'http://127.0.0.1',
@@ -60,7 +60,6 @@ const optional = {
   API_METRICS_ADDRESS: '127.0.0.1:9463',
   WORKER_METRICS_ADDRESS: '127.0.0.1:9464',
   CODEC_UI_TOKEN: '01234567890123456789012349abcdef',
-  RECORDS_URL: 'postgres://sanaga@127.0.0.1/records',
 };
 
 /** Not to be set together with the others. */
@@ -76,7 +75,8 @@ const config: Readonly<Record<Part | 'sandbox', Readonly<Record<string, unknown>
     ...readConfig('codec', { ...alternative, CODEC_UI_TOKEN: optional.CODEC_UI_TOKEN }),
     ...readConfig('codec', { ...required, ...optional }),
   },
-  records: readConfig('records', { ...required, ...optional }),
+  book: readConfig('book', { ...required, ...optional }),
+  migrate: readConfig('migrate', { ...required, ...optional }),
   replay: readConfig('replay', { ...required, ...optional }),
   desk: readConfig('desk', optional),
   sandbox: readSettings({ ...required, ...optional }),

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { MAX_FIRST_SEND_AGE_MS } from '../../src/activities/reset-check.js';
 import { merchantsOf } from '../../src/settings/api.js';
 import { ConfigError } from '../../src/settings/config-error.js';
 import { type Part, readConfig, settingNames } from '../../src/settings/read-settings.js';
@@ -22,6 +21,7 @@ const provider = {
   PROVIDER_PAYOUT_API_USER: 'payer',
   PROVIDER_PAYOUT_API_KEY: 'key',
   ENCRYPTION_KEYS,
+  DATABASE_URL: 'postgres://sanaga:secret@127.0.0.1/book',
 };
 const api = {
   ...provider,
@@ -120,7 +120,7 @@ describe('the settings', () => {
   const timeoutBounds = 'PROVIDER_TIMEOUT must be between 1s and 60s';
   const lag = 'must be at least PROVIDER_TIMEOUT plus 15s: the provider may list a transaction that late';
   const merchantBounds =
-    'MERCHANT_WEBHOOK_TIMEOUT must be between 100ms and 9s: Temporal ends an attempt to send a notification after 10s';
+    'MERCHANT_WEBHOOK_TIMEOUT must be between 100ms and 9s: a worker that stops waits no longer for the answer';
   const resolveBounds = 'RESOLVE_AFTER must be between 15s and 7d: the provider may list a transaction late';
   const graceBounds = 'WORKER_SHUTDOWN_GRACE must be between 1s and 2m';
   const token = 'WEBHOOK_TOKEN must be 16 to 200 letters, digits, - and _: make one with `openssl rand -hex 24`';
@@ -204,11 +204,6 @@ describe('the settings', () => {
     ['api', { API_METRICS_ADDRESS: '127.0.0.1:0' }, 'API_METRICS_ADDRESS must have a port from 1 to 65535'],
   ])('of the %s are refused as %j, in one line that names the bound', (part, own, line) => {
     expect(mistakes(part, { ...(part === 'api' ? api : provider), ...own })).toEqual([line]);
-  });
-
-  it('can’t let a first request be sent when earlier runs of its workflow may be gone', () => {
-    // reset-check.ts takes a missing run for an old one only when no first request can be due any more.
-    expect(readConfig('api', { ...api, SEND_BY: '7d' }).SEND_BY).toBeLessThanOrEqual(MAX_FIRST_SEND_AGE_MS);
   });
 
   it('read API keys, plain or as a digest', () => {
@@ -433,7 +428,7 @@ describe('secrets that are kept in files', () => {
     MERCHANT_WEBHOOK_SECRET: WEBHOOK_SECRET,
     ENCRYPTION_KEYS,
     CODEC_UI_TOKEN: '0123456789abcdef',
-    RECORDS_URL: 'postgres://sanaga:secret@127.0.0.1/records',
+    DATABASE_URL: 'postgres://sanaga:secret@127.0.0.1/book',
   };
   const readers: Partial<Record<keyof typeof secrets, Part>> = {
     MERCHANT_WEBHOOK_SECRET: 'worker',
@@ -643,14 +638,13 @@ describe('the secrets of .env.example', () => {
     PROVIDER_COLLECTION_URL: 'https://api.provider.example',
     PROVIDER_PAYOUT_URL: 'https://api.provider.example',
   };
-  const PARTS = ['api', 'worker', 'codec', 'records', 'replay'] as const;
+  const PARTS = ['api', 'worker', 'codec', 'book', 'migrate', 'replay'] as const;
   const { PROVIDER_COLLECTION_URL, PROVIDER_PAYOUT_URL } = real;
-  const own = { ...real, ...api, PROVIDER_COLLECTION_URL, PROVIDER_PAYOUT_URL, RECORDS_URL: '' };
-  /** What the part can start with: the codec server needs one who decides, and the records' commands a database. */
+  const own = { ...real, ...api, PROVIDER_COLLECTION_URL, PROVIDER_PAYOUT_URL };
+  /** What the part can start with: the codec server needs one who decides. */
   const ownOf = (part: Part) => ({
     ...own,
     ...(part === 'codec' && { API_KEYS: 'ann:secret-secret-secret-secret:review' }),
-    ...(part === 'records' && { RECORDS_URL: 'postgres://sanaga:own@db.example/records' }),
   });
 
   const atSandbox = (url: string) => ({ ...example, PROVIDER_COLLECTION_URL: url, PROVIDER_PAYOUT_URL: url });
@@ -658,14 +652,14 @@ describe('the secrets of .env.example', () => {
   it('are all known', () => {
     const [, chapter = ''] = readFileSync('.env.example', 'utf8').split('# --- Secrets -');
     const [secrets = ''] = chapter.split('# --- ');
-    const values = [...secrets.matchAll(/^(?!RECORDS_URL|MERCHANT)(\w+)=(.+)$/gm)];
+    const values = [...secrets.matchAll(/^(?!DATABASE_URL|MERCHANT)(\w+)=(.+)$/gm)];
     expect(values.length).toBeGreaterThan(8);
     for (const [, name, value = ''] of values) {
       // As one who has set only this one's neighbours would have it in an address.
-      const url = `postgres://sanaga:${value.match(/[^,]+$/)?.[0].match(/[^:/]{12,}/)?.[0]}@db.example/records`;
-      expect([name, mistakes('records', { ENCRYPTION_KEYS, RECORDS_URL: url })]).toEqual([
+      const url = `postgres://sanaga:${value.match(/[^,]+$/)?.[0].match(/[^:/]{12,}/)?.[0]}@db.example/book`;
+      expect([name, mistakes('migrate', { DATABASE_URL: url })]).toEqual([
         name,
-        [expect.stringMatching(/^RECORDS_URL has a secret of \.env\.example/)],
+        [expect.stringMatching(/^DATABASE_URL has a secret of \.env\.example/)],
       ]);
     }
   });
@@ -690,17 +684,19 @@ describe('the secrets of .env.example', () => {
     for (const part of PARTS) expect(mistakes(part, atSandbox(url)).join()).toContain('must be one of your own');
   });
 
-  it.each(['codec', 'records', 'replay'] as const)(
-    'are refused by the %s when it is not told where the provider is',
-    (part) => {
-      const alone = { ...example, PROVIDER_COLLECTION_URL: '', PROVIDER_PAYOUT_URL: '' };
-      expect(mistakes(part, alone)).toContainEqual(expect.stringMatching(/^ENCRYPTION_KEYS has a secret of/));
-    },
-  );
+  it.each([
+    ['codec', 'ENCRYPTION_KEYS'],
+    ['book', 'ENCRYPTION_KEYS'],
+    ['migrate', 'DATABASE_URL'],
+    ['replay', 'ENCRYPTION_KEYS'],
+  ] as const)('are refused by the %s when it is not told where the provider is', (part, name) => {
+    const alone = { ...example, PROVIDER_COLLECTION_URL: '', PROVIDER_PAYOUT_URL: '' };
+    expect(mistakes(part, alone)).toContainEqual(expect.stringContaining(`${name} has a secret of`));
+  });
 
   it.each(PARTS)('are refused by the %s with a real provider, each by its name', (part) => {
     const secrets = SECRET_SETTINGS.filter((name) => settingNames(part).includes(name) && example[name]);
-    expect(secrets).toContain('ENCRYPTION_KEYS');
+    expect(secrets.length).toBeGreaterThan(0);
     const refused = mistakes(part, real);
     expect(refused.map((line) => line.split(' ')[0])).toEqual(secrets);
     expect(refused.join()).toContain('must be one of your own');

@@ -4,9 +4,10 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { pino } from 'pino';
 import type { Entry } from '../../sandbox/entry.js';
+import { Statements } from '../../src/book/statements.js';
+import { ringer } from '../../src/engine/ring.js';
 import { SERVICES } from '../../src/payments/words/order.js';
 import { dayAfter, dayOf, endOfDay, isoTime, MINUTE_MS, startOf } from '../../src/payments/words/time.js';
-import { Records } from '../../src/records/records.js';
 import { createStatementSteps } from '../../src/statements/steps.js';
 import { dataConverterOf } from '../../src/temporal/encryption.js';
 import {
@@ -15,19 +16,14 @@ import {
   statementSoFarWorkflowId,
   statementsQueue,
 } from '../../src/workflows/messages.js';
-import { freePort } from '../../stack/processes/ports.js';
-import { type PGliteServer, startPGliteServer } from '../../stack/records/pglite-server.js';
-import { type ApiUnderTest, KEYS } from '../support/api-under-test.js';
+import { KEYS } from '../support/api-under-test.js';
 import { startDesk } from '../support/desk-under-test.js';
 import { eventually } from '../support/eventually.js';
 import { useStack } from '../support/payment-stack.js';
 import { testEncryption } from '../support/test-encryption.js';
 
 const logger = pino({ level: 'silent' });
-let server: PGliteServer;
-let records: Records;
 let steps: StatementSteps;
-let api: ApiUnderTest;
 let connection: NativeConnection;
 let worker: Worker;
 let running: Promise<void>;
@@ -38,8 +34,6 @@ afterAll(async () => {
   worker.shutdown();
   await running;
   await connection.close();
-  await records.close();
-  await server.stop();
 });
 const stack = useStack();
 
@@ -48,18 +42,9 @@ beforeAll(async () => {
   const left = endOfDay(Date.now()) - Date.now();
   if (left < 4 * MINUTE_MS) await pause(left);
   today = dayOf(Date.now());
-  const port = await freePort();
-  server = await startPGliteServer(port);
-  records = Records.open(`postgres://postgres@127.0.0.1:${port}/postgres`, testEncryption, logger);
-  api = await stack.startMore({ records });
-  steps = createStatementSteps({
-    client: stack.api.client,
-    records,
-    providers: stack.providers,
-    taskQueue: 'payments',
-    logger,
-    pauseMs: 0,
-  });
+  const { book, providers, api } = stack;
+  const ring = ringer(api.client, 'payments', book);
+  steps = createStatementSteps({ book, providers, ring, logger, pauseMs: 0 });
   connection = await NativeConnection.connect({ address: stack.address });
   worker = await Worker.create({
     connection,
@@ -71,8 +56,8 @@ beforeAll(async () => {
 });
 
 const get = (path: string, key: string = KEYS.operator, accept = 'application/json') =>
-  api.ask('GET', path, { key, headers: { accept } });
-const ask = (date: string) => api.ask('POST', '/v1/statements', { key: KEYS.operator, body: { date } });
+  stack.api.ask('GET', path, { key, headers: { accept } });
+const ask = (date: string) => stack.api.ask('POST', '/v1/statements', { key: KEYS.operator, body: { date } });
 
 /** Has the statement of today made so far, and waits for it. */
 async function madeSoFar(): Promise<MadeStatement> {
@@ -180,7 +165,7 @@ describe('the statement of a day so far', () => {
   });
 
   it('is on the desk as what it is', async () => {
-    const desk = await startDesk(api.url);
+    const desk = await startDesk(stack.api.url);
     try {
       const visitor = desk.visitor();
       await visitor.signIn(KEYS.operator);
@@ -194,7 +179,7 @@ describe('the statement of a day so far', () => {
   });
 
   it('is no statement for the metrics, nor for the list once the day is over', async () => {
-    expect(await api.metrics()).toContain('sanaga_statement_complete Nan');
+    expect(await stack.api.metrics()).toContain('sanaga_statement_complete Nan');
     expect((await get('/v1/statements')).body.data).toMatchObject([{ date: today, version: 1, complete: false }]);
   });
 
@@ -227,7 +212,7 @@ describe('the statement of a day so far', () => {
     await expect(new MockActivityEnvironment().run(steps.publish, run)).rejects.toThrow(
       `${yesterday} has ended meanwhile`,
     );
-    expect(await records.statements.lastVersion(yesterday)).toBe(0);
+    expect(await new Statements(stack.book).lastVersion(yesterday)).toBe(0);
   });
 
   it('is not made of a day to come', async () => {

@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { type AppOptions, createApi } from '../../src/api/app.js';
 import type { ApiProviders } from '../../src/api/context.js';
+import { Book } from '../../src/book/book.js';
 import { serve } from '../../src/http/server.js';
 import type { PaymentTerms } from '../../src/payments/words/order.js';
 import { Shutdown } from '../../src/process/shutdown.js';
@@ -108,6 +109,8 @@ export interface ApiUnderTestOptions extends Partial<Omit<AppOptions, 'providers
   };
   /** Temporal's. Without it, Temporal is down. */
   readonly address?: string;
+  /** The book's. Without it, the book is away. */
+  readonly bookUrl?: string;
   readonly level?: string;
   /** With a key of the suite's, if not given. */
   readonly encryption?: Encryption;
@@ -121,6 +124,7 @@ export interface ApiUnderTestOptions extends Partial<Omit<AppOptions, 'providers
 export async function startApi(options: ApiUnderTestOptions = {}) {
   const {
     address = new URL(CLOSED_URL).host,
+    bookUrl = `postgresql://nobody@${new URL(CLOSED_URL).host}/none`,
     level = 'debug',
     namespace = 'default',
     encryption = testEncryption,
@@ -137,16 +141,19 @@ export async function startApi(options: ApiUnderTestOptions = {}) {
     interceptor && { interceptors: { workflow: [interceptor] } },
     maxAnswerBytes,
   );
+  const book = new Book(bookUrl, encryption);
   const shutdown = new Shutdown();
   const registry = new Registry();
   const notThere = async () => ({ kind: 'unavailable', reason: 'not there' }) as const;
   const none = {
     balance: notThere,
     initiatePay: async () => ({ kind: 'notSent', reason: 'not there' }) as const,
-    expirePay: notThere,
+    transactionsOf: notThere,
+    paymentStatus: notThere,
   };
   const { app, replaceMerchants, onUnparsed } = createApi({
     client,
+    book,
     taskQueue: 'payments',
     namespace,
     terms,
@@ -194,6 +201,7 @@ export async function startApi(options: ApiUnderTestOptions = {}) {
   async function stop(): Promise<void> {
     await serving.stop();
     await client.connection.close();
+    await book.close();
   }
 
   return {

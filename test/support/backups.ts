@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import type { Postgres } from '../../bench/servers/postgres.js';
+import type { Postgres } from '../../stack/postgres/postgres.js';
 import { type Child, startChild } from '../../stack/processes/child.js';
 import { findOnPath } from '../../stack/temporal/executables.js';
 import { PROJECT } from './built.js';

@@ -1,9 +1,7 @@
-import type { PaymentSinks } from '../../src/workflows/metrics.js';
+import type { PaymentMeasures } from '../../src/engine/reports.js';
 
-/** Sinks for tests that don't count the workflows' reports. */
-export const noMeasures: PaymentSinks['payments'] = {
+/** For tests that don't count what turns bring about. */
+export const noMeasures: PaymentMeasures = {
   changed: () => undefined,
   becameAmbiguous: () => undefined,
-  waitsForBudget: () => undefined,
-  gaveUpNotification: () => undefined,
 };

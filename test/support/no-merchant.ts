@@ -1,4 +1,4 @@
-import { createMerchantNotifier } from '../../src/activities/merchant.js';
+import { createMerchantNotifier } from '../../src/delivery/merchant.js';
 
 /** Notifies nobody: no merchant has an address. */
 export const noMerchant = createMerchantNotifier({

@@ -6,15 +6,16 @@ import { pino } from 'pino';
 import { type Clock, scaledClock } from '../../sandbox/clock.js';
 import { createSandbox } from '../../sandbox/sandbox.js';
 import { createActivities } from '../../src/activities/activities.js';
-import {
-  type MerchantNotification,
-  type MerchantNotifier,
-  type TryOutcome,
-  webhookBody,
-} from '../../src/activities/merchant.js';
-import { refundedCollections } from '../../src/engine/refunded-collections.js';
+import { refundedCollections } from '../../src/activities/refunded-collections.js';
+import { Book } from '../../src/book/book.js';
+import { type MerchantNotification, type MerchantNotifier, webhookBody } from '../../src/delivery/merchant.js';
+import { runOutbox } from '../../src/delivery/outbox.js';
+import { paymentReports } from '../../src/engine/reports.js';
+import { ringer } from '../../src/engine/ring.js';
+import type { DeliveryOutcome } from '../../src/payments/words/delivery.js';
 import { createProviderClient } from '../../src/provider/client.js';
 import { dataConverterOf, type Encryption } from '../../src/temporal/encryption.js';
+import { runKeeper } from '../../src/worker/keeper.js';
 import { createPaymentWorker } from '../../src/worker/payment-worker.js';
 import { startDevServer } from '../../stack/temporal/start-dev-server.js';
 import {
@@ -27,9 +28,11 @@ import {
   terms,
   WEBHOOK_TOKEN,
 } from './api-under-test.js';
+import { newBook } from './books.js';
 import { workflowBundle } from './bundle-workflows.js';
 import { expectDocumentedWebhook } from './documented.js';
 import { eventually } from './eventually.js';
+import { noMeasures } from './no-measures.js';
 import { noMerchant } from './no-merchant.js';
 import { testEncryption } from './test-encryption.js';
 
@@ -73,7 +76,7 @@ interface StackOptions {
 type PaymentStack = Awaited<ReturnType<typeof startStack>>;
 
 /**
- * Temporal's dev server, a worker, the provider's sandbox and the API over real HTTP. The sandbox sends no
+ * A book, Temporal's dev server, a worker, the provider's sandbox and the API over real HTTP. The sandbox sends no
  * notifications, and the worker doesn't poll for minutes, so that a payment moves only when a test moves it.
  */
 async function startStack({
@@ -92,11 +95,13 @@ async function startStack({
     collection: createProviderClient({ service: 'collection', ...services.collection, ...common }),
     payout: createProviderClient({ service: 'payout', ...services.payout, ...common }),
   };
+  const book = await newBook(encryption);
   const apis: ApiUnderTest[] = [];
-  /** Another API on the same Temporal. */
+  /** Another API on the same book and Temporal. */
   const startMore = async (options: ApiUnderTestOptions = {}) => {
     const api = await startApi({
       address: server.address,
+      bookUrl: book.url,
       providers,
       temporalUiUrl: 'http://127.0.0.1:8233',
       answerWithinMs: ANSWER_WITHIN_MS,
@@ -111,13 +116,22 @@ async function startStack({
   const connection = await NativeConnection.connect({ address: server.address });
   async function startWorker(workerEncryption = encryption, by = connection) {
     const client = new Client({ connection: by, dataConverter: dataConverterOf(workerEncryption) });
-    const collections = refundedCollections({ client, taskQueue: 'payments', logger: pino({ level: 'silent' }) });
+    const own = new Book(book.url, workerEncryption);
+    const ring = ringer(client, 'payments', own);
+    const logger = pino({ level: 'silent' });
     const worker = await createPaymentWorker({
       connection: by,
       namespace: 'default',
       taskQueue: 'payments',
       encryption: workerEncryption,
-      activities: createActivities({ providers, merchant, collections }),
+      activities: createActivities({
+        book: own,
+        providers,
+        collections: refundedCollections(own, ring),
+        limitsOf: () => ({}),
+        logger,
+        reports: paymentReports(logger, noMeasures),
+      }),
       workflowBundle: workflowBundle(),
       limits: {
         maxCachedWorkflows: 100,
@@ -127,10 +141,17 @@ async function startStack({
         shutdownGraceMs: 500,
       },
     });
-    const running = worker.run();
+    const stop = new AbortController();
+    const running = [
+      worker.run(),
+      runOutbox({ book: own, merchant, slots: 10, logger }, stop.signal),
+      runKeeper({ book: own, ring, logger }, stop.signal),
+    ];
     return async () => {
+      stop.abort();
       worker.shutdown();
-      await running;
+      await Promise.all(running);
+      await own.close();
     };
   }
   let stopWorker = await startWorker();
@@ -139,6 +160,8 @@ async function startStack({
 
   return {
     api,
+    book: book.book,
+    bookUrl: book.url,
     address: server.address,
     sandbox,
     providers,
@@ -186,6 +209,7 @@ async function startStack({
       await connection.close();
       await sandbox.close();
       for (const provider of Object.values(providers)) provider.close();
+      await book.drop();
       await server.stop();
     },
   };
@@ -206,7 +230,7 @@ export function useStack(options: StackOptions = {}): PaymentStack {
  * A merchant's address that answers every notification in the same way, and records it. In the end, all of them are
  * compared with the OpenAPI document.
  */
-export function recordingMerchant(answer: () => TryOutcome = () => ({ kind: 'delivered' })) {
+export function recordingMerchant(answer: () => DeliveryOutcome = () => ({ kind: 'delivered' })) {
   const notified: MerchantNotification[] = [];
   const take = async (notification: MerchantNotification) => {
     notified.push(notification);
@@ -269,12 +293,12 @@ function clientsOf(api: ApiUnderTest) {
     begun,
     asked,
     read,
-    /** A link of 500 XAF that was paid, and whose workflow has ended. */
+    /** A link of 500 XAF that was paid, and has come to its end. */
     async paid(idempotencyKey?: string) {
       const payment = await begun('/v1/collections', link, idempotencyKey);
       await visit(payment, 'pay');
       await hint(payment);
-      await api.client.workflow.getHandle(payment.id).result();
+      await read(payment.id, '?wait=60');
       return payment;
     },
   };

@@ -1,4 +1,4 @@
-import { DEBIAN_POSTGRES } from '../../bench/servers/postgres-programs.js';
+import { DEBIAN_POSTGRES } from '../../stack/postgres/postgres-programs.js';
 import { findOnPath } from '../../stack/temporal/executables.js';
 
 /**

@@ -1,9 +1,7 @@
 import { expect } from '@jest/globals';
 import { Worker } from '@temporalio/worker';
 import { dataConverterOf } from '../../src/temporal/encryption.js';
-import { paymentSinks } from '../../src/worker/payment-worker.js';
 import { workflowBundle } from './bundle-workflows.js';
-import { noMeasures } from './no-measures.js';
 import type { PaymentWorld } from './payment-world.js';
 import { testEncryption } from './test-encryption.js';
 
@@ -16,7 +14,6 @@ export async function expectReplayable(world: PaymentWorld, ids: readonly string
   const replay = {
     workflowBundle: workflowBundle(),
     dataConverter: dataConverterOf(testEncryption),
-    sinks: paymentSinks(noMeasures),
   };
   let replayed = 0;
   for await (const { workflowId, error } of Worker.runReplayHistories(replay, await Promise.all(histories))) {

@@ -41,11 +41,12 @@ docker-compose() {
     'run --rm --no-deps -T temporal-schema')
       SQL_HOST=$PGHOST SQL_PORT=$PGPORT SQL_USER=$PGUSER SQL_PASSWORD= sh '${built('deploy/temporal-schema.sh')}' 2>&1 ;;
     'pull '* | 'build '*) ;;
-    'run --rm --no-deps -T records-database')
+    'run --rm --no-deps -T book-database')
       PROVIDER_COLLECTION_URL=$(setting PROVIDER_COLLECTION_URL) PROVIDER_PAYOUT_URL=$(setting PROVIDER_PAYOUT_URL) \\
-      PGPASSWORD=$(setting POSTGRES_PASSWORD) RECORDS_PASSWORD=$(setting RECORDS_PASSWORD) sh '${built('deploy/records-database.sh')}' ;;
+      PGPASSWORD=$(setting POSTGRES_PASSWORD) BOOK_PASSWORD=$(setting BOOK_PASSWORD) sh '${built('deploy/book-database.sh')}' ;;
     'run --rm --no-deps -T --entrypoint temporal temporal-setup '*) shift 7; command temporal "$@" ;;
-    'run --rm --no-deps -T worker node lib/records.js '*) shift 7; '${process.execPath}' '${built('lib/records.js')}' "$@" ;;
+    'run --rm --no-deps -T worker node lib/payers.js '*) shift 7; '${process.execPath}' '${built('lib/payers.js')}' "$@" ;;
+    'run --rm --no-deps -T migrate') '${process.execPath}' '${built('lib/migrate.js')}' ;;
     'run --rm --no-deps -T worker node lib/replay.js') '${process.execPath}' '${built('lib/replay.js')}' ;;
     *) echo "docker-compose $*" >&2; return 1 ;;
   esac

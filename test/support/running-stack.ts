@@ -11,7 +11,7 @@ import {
   openMerchantHook,
   type ReceivedWebhook,
 } from '../../stack/demo/merchant.js';
-import { freePort } from '../../stack/processes/ports.js';
+import { freePort, steadyPort } from '../../stack/processes/ports.js';
 import { makeSecrets, type Secrets, stackSettings } from '../../stack/processes/settings.js';
 import { bringUpStack, type Stack } from '../../stack/processes/stack.js';
 import { built, machine, PROJECT } from './built.js';
@@ -33,8 +33,8 @@ export interface RunningStack {
   transactionsOf(id: string): Promise<LedgerEntry[]>;
   /** All that the processes have written. */
   logs(): Promise<string>;
-  /** All that the files of the records' database have in them. */
-  recordedBytes(): Promise<Buffer>;
+  /** All that the files of the book's database have in them. */
+  bookBytes(): Promise<Buffer>;
   stop(): Promise<void>;
 }
 
@@ -53,16 +53,17 @@ export async function openDocumentedHook(): Promise<MerchantHook> {
   };
 }
 
-/** Brings it up; `settings` are added to those that its parts need. Stop it in the end. */
+/**
+ * Brings it up; `settings` are added to those that its parts need. With a DATABASE_URL among them, the book is there
+ * already. Stop it in the end.
+ */
 export async function bringUp(
   settings: Readonly<Record<string, string>> = {},
   {
     withCodec = false,
-    withRecords = false,
     temporalAddress = process.env.E2E_TEMPORAL_ADDRESS,
   }: {
     readonly withCodec?: boolean;
-    readonly withRecords?: boolean;
     /** A running server's, in place of one of its own. */
     readonly temporalAddress?: string | undefined;
   } = {},
@@ -75,6 +76,7 @@ export async function bringUp(
     api: await freePort(),
     sandbox: await freePort(),
     codec: withCodec ? await freePort() : undefined,
+    book: settings.DATABASE_URL === undefined ? await steadyPort() : undefined,
   };
   const env = {
     ...machine(),
@@ -93,12 +95,12 @@ export async function bringUp(
       ...(settings.TEMPORAL_NAMESPACE && { TEMPORAL_NAMESPACE: settings.TEMPORAL_NAMESPACE }),
     },
   };
-  const recordsFolder = withRecords ? await mkdtemp(join(tmpdir(), 'sanaga-e2e-records-')) : undefined;
+  const bookFolder = await mkdtemp(join(tmpdir(), 'sanaga-e2e-book-'));
   // Several stacks may share one Temporal.
   const taskQueue = temporalAddress === undefined ? 'payments' : `payments-${ports.api}`;
   const stack = await bringUpStack({
     ports,
-    recordsFolder,
+    bookFolder,
     env,
     taskQueue,
     logFolder: folder,
@@ -135,8 +137,8 @@ export async function bringUp(
       const ledger = await readLedger(stack.sandboxUrl);
       return ledger.filter(({ transaction }) => transaction.externalId === id);
     },
-    async recordedBytes() {
-      const files = await readdir(recordsFolder ?? '', { recursive: true, withFileTypes: true });
+    async bookBytes() {
+      const files = await readdir(bookFolder, { recursive: true, withFileTypes: true });
       const contents = files.filter((file) => file.isFile()).map((file) => readFile(join(file.parentPath, file.name)));
       return Buffer.concat(await Promise.all(contents));
     },
@@ -148,7 +150,7 @@ export async function bringUp(
       await client.connection.close();
       await stack.stop();
       await rm(folder, { recursive: true, force: true });
-      if (recordsFolder !== undefined) await rm(recordsFolder, { recursive: true, force: true });
+      await rm(bookFolder, { recursive: true, force: true });
       await hook.close();
     },
   };

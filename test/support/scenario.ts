@@ -1,6 +1,5 @@
 import type { Actor, PaymentEvent } from '../../src/payments/machine/events.js';
 import { type Step, step } from '../../src/payments/machine/machine.js';
-import type { DeliveryOutcome } from '../../src/payments/machine/notification.js';
 import type { Todo } from '../../src/payments/machine/plan.js';
 import type { Reply } from '../../src/payments/machine/replies.js';
 import { recordStep } from '../../src/payments/views/timeline.js';
@@ -33,7 +32,7 @@ type TodoOf<Kind extends Todo['kind']> = Extract<Todo, { readonly kind: Kind }>;
 
 /**
  * One payment and its world: what it asks for is answered, in the order in which it asks. An answer that it has not
- * asked for fails the test. Notifications to the merchant are delivered at the first try, unless a test looks at them.
+ * asked for fails the test.
  */
 export class Scenario {
   payment: PaymentState;
@@ -100,22 +99,15 @@ export class Scenario {
     return this.at(this.now + ms);
   }
 
-  /** Waits, and delivers notifications, until the payment asks for something of that kind. */
+  /** Waits until the payment asks for something of that kind. */
   asks<Kind extends Todo['kind']>(kind: Kind): TodoOf<Kind> {
     for (let steps = 0; this.todo.kind !== kind; steps++) {
       const { todo } = this;
       if (steps > 100) throw new Error(`the payment doesn't ask for ${kind}`);
-      if (this.payment.delivering !== undefined) this.delivered();
-      else if (todo.kind === 'wait' && todo.until !== undefined) this.at(todo.until);
+      if (todo.kind === 'wait' && todo.until !== undefined) this.at(Math.max(todo.until, this.now));
       else throw new Error(`the payment asks for ${JSON.stringify(todo)}, not for ${kind}`);
     }
     return this.todo as TodoOf<Kind>;
-  }
-
-  /** The payment's next action once its notifications are delivered. */
-  get wants(): Todo {
-    while (this.payment.delivering !== undefined) this.delivered();
-    return this.todo;
   }
 
   sent(outcome: InitiationOutcome): this {
@@ -152,19 +144,6 @@ export class Scenario {
     return this;
   }
 
-  /** Temporal's answer to whether the workflow may have been reset. */
-  resetChecked(mayBeReset = false): this {
-    this.asks('checkReset');
-    this.take({ kind: 'resetChecked', mayBeReset });
-    return this;
-  }
-
-  delivered(outcome: DeliveryOutcome = { kind: 'delivered' }): this {
-    const { number, at } = this.payment.delivering ?? this.asks('deliver');
-    this.take({ kind: 'delivered', number, at, outcome });
-    return this;
-  }
-
   /** The provider's notification, which proves nothing. */
   hint(id: string, status: ProviderStatus = 'SUCCESSFUL'): this {
     this.take({ kind: 'hint', transId: transId(id), status });
@@ -179,11 +158,6 @@ export class Scenario {
 
   request(kind: 'expire' | 'refresh' | 'recheck', by: Actor | undefined = MERCHANT): this {
     this.take({ kind, request: ++this.requests, by });
-    return this;
-  }
-
-  resendNotification(number: number, by: Actor | undefined = MERCHANT): this {
-    this.take({ kind: 'resendNotification', request: ++this.requests, number, by });
     return this;
   }
 
@@ -275,5 +249,5 @@ export const UNKNOWN = { kind: 'unknown', message: 'no such transaction', status
 export const UNAUTHORIZED = { kind: 'unauthorized', message: 'no', statusCode: 401 } as const;
 export const throttled = (retryAfterMs?: number) => ({ kind: 'throttled', retryAfterMs }) as const;
 export const NOT_SENT = { kind: 'notSent', reason: 'connection refused' } as const;
-export const UNCHECKED = { kind: 'unchecked', reason: 'Temporal gave no answer' } as const;
+export const UNREAD = { kind: 'notSent', isUnread: true, reason: 'the list could not be read' } as const;
 export const THROTTLED_SEND = { kind: 'throttled', reason: 'too many requests' } as const;

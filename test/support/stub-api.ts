@@ -111,11 +111,16 @@ function answers({ text }: Texts) {
     key: keySchema.parse({ object: 'key', name: text, person: text, scopes: ['review', 'approve'] }),
     payment: paymentSchema.parse(payment),
     held: paymentSchema.parse(held),
-    list: paymentPageSchema.parse({ data: [summary], unreadable: [{ id: ID, merchant: text }] }),
+    list: paymentPageSchema.parse({
+      data: [summary],
+      unreadable: [{ id: ID, merchant: text }],
+      totals: { count: 1, amount: summary.amount, amountPaid: 0 },
+    }),
     reviews: reviewPageSchema.parse({
       data: [summary],
       unreadable: [{ id: ID, merchant: text }],
       total: 1,
+      totalAmount: summary.amount,
     }),
     timeline: timelineSchema.parse({
       data: [

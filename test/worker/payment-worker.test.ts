@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { workflowPollers } from '../../src/temporal/connection.js';
-import { notificationsQueue } from '../../src/workflows/messages.js';
+import { type StatementSteps, statementsQueue } from '../../src/workflows/messages.js';
 import { type DevServer, startDevServer } from '../../stack/temporal/start-dev-server.js';
 import { workflowBundle } from '../support/bundle-workflows.js';
 import { eventually } from '../support/eventually.js';
@@ -9,6 +9,17 @@ import { closeServers } from '../support/local-servers.js';
 import { createLonelyWorker } from '../support/payment-worker.js';
 
 const TASK_QUEUE = 'payments';
+
+const nothing = async () => undefined;
+const noSteps: StatementSteps = {
+  readBalances: nothing,
+  readPayments: nothing,
+  searchDay: nothing,
+  lookUpPayments: nothing,
+  comparePayments: nothing,
+  followUp: nothing,
+  publish: () => Promise.reject(new Error('no statement is made here')),
+};
 
 describe('a worker', () => {
   let server: DevServer;
@@ -33,7 +44,12 @@ describe('a worker', () => {
 
   const connect = () => NativeConnection.connect({ address: server.address });
   const create = (connection: NativeConnection) =>
-    createLonelyWorker({ connection, taskQueue: TASK_QUEUE, workflowBundle: workflowBundle() });
+    createLonelyWorker({
+      connection,
+      taskQueue: TASK_QUEUE,
+      workflowBundle: workflowBundle(),
+      statementSteps: noSteps,
+    });
 
   it('that is shut down before it runs stops at once, and lets go of its connection', async () => {
     const connection = await connect();
@@ -62,7 +78,7 @@ describe('a worker', () => {
     const connection = await connect();
     const other = await Worker.create({
       connection,
-      taskQueue: notificationsQueue(TASK_QUEUE),
+      taskQueue: statementsQueue(TASK_QUEUE),
       activities: { other: async () => undefined },
     });
     await expect(create(connection)).rejects.toThrow(/task queue/);

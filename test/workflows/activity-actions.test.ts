@@ -3,41 +3,51 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Context } from '@temporalio/activity';
 import type { Activities } from '../../src/activities/activities.js';
+import { fence } from '../../src/book/fence.js';
+import type { Payment } from '../../src/payments/words/payment.js';
 import { findTemporal } from '../../stack/temporal/temporal-cli.js';
 import { workflowBundle } from '../support/bundle-workflows.js';
 import { eventually, PATIENCE_MS } from '../support/eventually.js';
 import { PaymentWorld } from '../support/payment-world.js';
 
 /*
- * Every command of `temporal activity`, on an activity whose worker has died: one that sends a payout which the
- * provider has taken, and one that notifies the merchant.
+ * Every command of `temporal activity`, on the activity that sends a payout, whose worker has died: before the request
+ * went out, when it was about to, or when the provider had taken it.
  */
 
 /** A number that stays PENDING until it is settled. */
 const PENDING = '670000800';
 
-/** The payments whose next activity of a kind loses its worker. */
-const losing = { payOut: false, notifyMerchant: new Set<string>() };
-/** Number of activities that have lost their worker. */
-let lost = 0;
+type Moment = 'before' | 'about' | 'after';
+
+/** The moment at which the next payout loses its worker. */
+let losing: Moment | undefined;
+/** Payouts that have started: an activity that runs again takes the moment from no other. */
+const started = new Set<string>();
+/** Payouts that have lost their worker. */
+const lost = new Set<string>();
 
 /** A worker that is gone never reports: Temporal only sees that its time is over. */
-async function gone(): Promise<never> {
-  lost++;
-  return (await Context.current().cancelled) as never;
+async function gone(id: string): Promise<never> {
+  lost.add(id);
+  return await Context.current().cancelled;
 }
 
 const dying = (usual: Activities): Activities => ({
   ...usual,
-  async payOut(order, isFirst) {
-    const isLost = losing.payOut;
-    losing.payOut = false;
-    const outcome = await usual.payOut(order, isFirst);
-    return isLost ? await gone() : outcome;
-  },
-  async notifyMerchant(notification) {
-    if (losing.notifyMerchant.delete(notification.payment.id)) return await gone();
-    return await usual.notifyMerchant(notification);
+  async sendPayout(...given) {
+    const [id, decided] = given;
+    if (started.has(id)) return await usual.sendPayout(...given);
+    started.add(id);
+    const moment = losing;
+    losing = undefined;
+    if (moment === 'before') return await gone(id);
+    if (moment === 'about') {
+      await fence(world.made.book, { id, ...decided, hand: 1 }, {}, Date.now());
+      return await gone(id);
+    }
+    await usual.sendPayout(...given);
+    if (moment === 'after') await gone(id);
   },
 });
 
@@ -46,11 +56,10 @@ let executable: string;
 beforeAll(async () => {
   ({ path: executable } = await findTemporal({ report: () => undefined }));
   const code = await readFile(workflowBundle().codePath, 'utf8');
-  // What is paused is given up after ten minutes: here after ten seconds.
-  const short = code.replace('START_TIMEOUT_MS = 10 * 60000', 'START_TIMEOUT_MS = 10000');
+  // What is paused is given up after ten minutes and more: here after as many seconds.
+  const short = code.replace('UNTIL_SENT_MS = 10 * 60000', 'UNTIL_SENT_MS = 10000');
   expect(short).not.toBe(code);
   world = await PaymentWorld.start({
-    realServer: true,
     answerWithinMs: 1_000,
     workflows: { code: short },
     terms: { providerTimeoutMs: 3_000, ambiguousGraceMs: 3_000, resolveAfterMs: 0 },
@@ -80,6 +89,7 @@ const anyNumberOfAttempts = by('update-options', '--retry-maximum-attempts', '0'
 const ACTIONS: Readonly<Record<string, readonly Command[]>> = {
   pause: [by('pause')],
   'pause and unpause': [by('pause'), by('unpause')],
+  'pause and unpause, from the first attempt': [anyNumberOfAttempts, by('pause'), by('unpause', '--reset-attempts')],
   'pause and reset': [by('pause'), by('reset')],
   'pause and fail': [by('pause'), by('fail', '--reason', 'tried')],
   reset: [by('reset')],
@@ -92,6 +102,7 @@ const ACTIONS: Readonly<Record<string, readonly Command[]>> = {
     by('update-options', '--start-to-close-timeout', '1h', '--schedule-to-start-timeout', '1h'),
     by('update-options', '--restore-original-options'),
   ],
+  'complete with nothing': [by('complete', '--result', 'null')],
   'complete with nonsense': [by('complete', '--result', '{"kind": "paid"}')],
   fail: [by('fail', '--reason', 'tried')],
 };
@@ -108,91 +119,75 @@ async function act(id: string, action: string): Promise<void> {
     expect({ action, failed: await temporal(...command(id, activity)) }).toEqual({ action });
 }
 
-/** Begins a payout that loses its worker in an activity of this kind. */
-async function lose(kind: keyof typeof losing): Promise<string> {
-  const before = lost;
-  if (kind === 'payOut') losing.payOut = true;
+/** Begins a payout that loses its worker. */
+async function lose(moment: Moment): Promise<string> {
+  losing = moment;
   const { id } = (await world.post('/v1/payouts', { amount: 900, phone: PENDING })).body;
-  if (kind === 'notifyMerchant') {
-    losing.notifyMerchant.add(id);
-    await until(id, ({ transId }) => transId !== undefined);
-    await world.settle(id, 'SUCCESSFUL');
-  }
   await eventually(
-    async () => lost,
-    (count) => count > before,
+    async () => lost.has(id),
+    (isLost) => isLost,
   );
   return id;
 }
 
-const until = (id: string, expected: (payment: { transId?: unknown; status: string }) => boolean) =>
+const until = (id: string, expected: (payment: Payment) => boolean) =>
   eventually(
     async () => (await world.get(`/v1/payments/${id}`)).body,
     (payment) => payment.id === id && expected(payment),
   );
 
-const wordsOf = (id: string) => world.notifications.filter(({ payment }) => payment.id === id).map(({ type }) => type);
-
-async function beginAll(kind: keyof typeof losing): Promise<(readonly [action: string, id: string])[]> {
-  const begun: (readonly [string, string])[] = [];
-  for (const action of Object.keys(ACTIONS)) {
-    const id = await lose(kind);
-    await act(id, action);
-    begun.push([action, id]);
-  }
-  return begun;
+/** The payment comes to its end, and the provider has one transaction of it. */
+async function isPaidOnce(id: string, action: string): Promise<void> {
+  await until(id, ({ transId }) => transId !== undefined);
+  await world.settle(id, 'SUCCESSFUL');
+  const { status } = await until(id, (payment) => payment.final || payment.status === 'REVIEW');
+  expect({ action, status, sent: world.transactionsOf(id).length }).toEqual({ action, status: 'SUCCESSFUL', sent: 1 });
 }
 
-describe('a payout that the provider has taken from a worker that died then', () => {
-  it('is found, and is not sent again, whatever is done to its activity', async () => {
-    for (const [action, id] of await beginAll('payOut')) {
-      const { transId } = await until(id, (payment) => payment.transId !== undefined);
-      await world.settle(id, 'SUCCESSFUL');
-      await until(id, ({ status }) => status === 'SUCCESSFUL');
-      expect({ action, sent: world.transactionsOf(id).map((one) => one.transId) }).toEqual({
-        action,
-        sent: [transId],
-      });
+describe.each<[Moment, string]>([
+  ['before', 'a payout whose worker died before the request went out'],
+  ['after', 'a payout whose worker died when the provider had taken it'],
+])('%s: %s', (moment) => {
+  it('is sent once, whatever is done to its activity', async () => {
+    const begun: (readonly [action: string, id: string])[] = [];
+    for (const action of Object.keys(ACTIONS)) {
+      const id = await lose(moment);
+      await act(id, action);
+      begun.push([action, id]);
     }
-  });
-
-  it('is found when somebody completes its activity as one that the provider took with another transaction', async () => {
-    const id = await lose('payOut');
-    const result = '{"kind": "accepted", "transId": "T-forged", "dateInitiated": "2026-11-21"}';
-    expect(await temporal(...by('complete', '--result', result)(id, await activityOf(id)))).toBeUndefined();
-    await world.settle(id, 'SUCCESSFUL');
-    await until(id, ({ status }) => status === 'SUCCESSFUL' || status === 'REVIEW');
-    expect(world.transactionsOf(id)).toHaveLength(1);
+    for (const [action, id] of begun) await isPaidOnce(id, action);
   });
 });
 
-describe('a notification whose worker died', () => {
-  it('reaches the merchant, with the same word, whatever is done to its activity; after a pause, or with an hour for it, once somebody fails it', async () => {
-    const begun = await beginAll('notifyMerchant');
-    const isTold = (id: string) =>
-      eventually(
-        async () => wordsOf(id).length,
-        (count) => count > 0,
-      ).catch(() => 0);
-    for (const [action, id] of begun) {
-      if (/pause|much time/.test(action))
-        await temporal(...by('fail', '--reason', 'it died')(id, await activityOf(id)));
-      await isTold(id);
-      expect({ action, words: [...new Set(wordsOf(id))] }).toEqual({ action, words: ['payment.succeeded'] });
-    }
-    for (const [, id] of begun) expect((await until(id, () => true)).status).toBe('SUCCESSFUL');
-  });
+/** Completes the activity that sends a payout with an outcome, under the payment's own token. */
+async function forge(id: string, outcome: object): Promise<void> {
+  const [row] = await world.made.book.query('SELECT asked FROM states WHERE id = $1', [id]);
+  const result = JSON.stringify({ token: Number(row?.asked), kind: 'sent', outcome });
+  expect(await temporal(...by('complete', '--result', result)(id, await activityOf(id)))).toBeUndefined();
+}
 
-  it('is not sent when somebody completes its activity as one that was delivered, and can be sent again', async () => {
-    const id = await lose('notifyMerchant');
-    await temporal(...by('complete', '--result', '{"kind": "delivered"}')(id, await activityOf(id)));
-    await world.ended(id);
-    expect(wordsOf(id)).toEqual([]);
-    const { status } = await world.post(`/v1/payments/${id}/notifications/1/resend`, {});
-    expect(status).toBe(202);
-    await eventually(
-      async () => wordsOf(id),
-      ({ length }) => length > 0,
-    );
+describe('a payout whose worker died when the request was about to go out', () => {
+  it.each([
+    { kind: 'notSent', reason: 'forged' },
+    { kind: 'rejected', message: 'forged', statusCode: 400 },
+    { kind: 'withheld', failureCode: 'not_sent', reason: 'forged' },
+    { kind: 'accepted', transId: 'T-forged' },
+  ])('is neither sent again nor told as over, though somebody says that it was $kind', async (outcome) => {
+    const id = await lose('about');
+    await forge(id, outcome);
+    const { transId } = await until(id, ({ status, final }) => status === 'REVIEW' || final);
+    expect(transId).toBeUndefined();
+    expect((await world.get(`/v1/payments/${id}`)).body.status).toBe('REVIEW');
+    expect(world.transactionsOf(id)).toEqual([]);
+  });
+});
+
+describe('a payout that the provider has taken from a worker that died then', () => {
+  it('has the transaction that its fence tells, whatever somebody completes its activity with', async () => {
+    const id = await lose('after');
+    await forge(id, { kind: 'accepted', transId: 'T-forged' });
+    const { transId } = await until(id, (payment) => payment.transId !== undefined);
+    expect(transId).toBe(world.transactionsOf(id)[0]?.transId);
+    await isPaidOnce(id, 'complete');
   });
 });

@@ -5,7 +5,6 @@ import { HOUR, MINUTE } from '../support/orders.js';
 import { HASTY, PaymentWorld, SUCCEEDS_LATER } from '../support/payment-world.js';
 
 const SUCCEEDS = '670000000';
-const FAILS = '670000100';
 
 let world: PaymentWorld;
 beforeAll(async () => {
@@ -20,14 +19,15 @@ async function ordered(path: 'collections' | 'payouts', body: object): Promise<P
   return answer.body;
 }
 
+const notificationsOf = (id: string) =>
+  world.notifications.filter(({ payment }) => payment.id === id).map(({ type }) => type);
+
 const kinds = [
   {
-    name: 'payout',
     endpoint: 'payout',
     order: (phone = SUCCEEDS) => ordered('payouts', { amount: 900, phone }),
   },
   {
-    name: 'direct',
     endpoint: 'direct-pay',
     order: (phone = SUCCEEDS) => ordered('collections', { method: 'direct', amount: 700, phone }),
   },
@@ -36,13 +36,14 @@ const kinds = [
 const committed = ['timeoutAfterCommit', 'errorAfterCommit', 'resetAfterCommit', 'garbage'] as const;
 const uncommitted = ['timeoutBeforeCommit', 'errorBeforeCommit', 'resetBeforeCommit'] as const;
 
-describe.each(kinds)('an ambiguous $name', ({ name, endpoint, order }) => {
+describe.each(kinds)('an ambiguous $endpoint', ({ endpoint, order }) => {
   it.each(committed)('that was taken (%s) is found and seen through, and never sent again', async (fault) => {
     world.sandbox.faults.add({ fault, endpoint } as FaultRequest);
     const payment = await order(SUCCEEDS_LATER);
     await world.pass(MINUTE);
     await world.untilStatus(payment.id, 'SUCCESSFUL');
-    await world.checked(payment.id, `${name}-${fault}`);
+    // The outcome of one that was doubted is looked at for a day: every payment of the suite would be asked about.
+    if (fault === 'timeoutAfterCommit') await world.checked(payment.id);
     expect(world.transactionsOf(payment.id)).toHaveLength(1);
   });
 
@@ -59,11 +60,10 @@ describe.each(kinds)('an ambiguous $name', ({ name, endpoint, order }) => {
       await world.pass(2 * MINUTE);
       const review = await world.untilStatus(payment.id, 'REVIEW');
       expect(review).toMatchObject({ final: false, reason: expect.stringContaining("isn't known") });
-      await world.pass(10 * HOUR);
+      await world.pass(HOUR);
       expect(world.transactionsOf(payment.id)).toEqual([]);
       expect((await world.get(`/v1/payments/${payment.id}`)).body.status).toBe('REVIEW');
-      const notified = world.notifications.filter((event) => event.payment.id === payment.id).map(({ type }) => type);
-      expect(notified).toEqual(['payment.review']);
+      expect(notificationsOf(payment.id)).toEqual(['payment.review']);
     },
   );
 
@@ -75,18 +75,6 @@ describe.each(kinds)('an ambiguous $name', ({ name, endpoint, order }) => {
     await world.pass(20 * MINUTE);
     await world.untilStatus(payment.id, 'SUCCESSFUL');
     expect(world.transactionsOf(payment.id)).toHaveLength(1);
-  });
-
-  it('is found even when it shows after the grace period, under review', async () => {
-    world.sandbox.faults.add({ fault: 'timeoutAfterCommit', endpoint });
-    world.sandbox.faults.add({ fault: 'listLag', endpoint, delayMs: 30 * MINUTE });
-    world.sandbox.faults.add({ fault: 'webhookDrop', rate: 1 });
-    const payment = await order();
-    await world.pass(20 * MINUTE);
-    await world.untilStatus(payment.id, 'REVIEW');
-    await world.pass(2 * HOUR);
-    await world.untilStatus(payment.id, 'SUCCESSFUL');
-    await world.checked(payment.id, `${name}-found-under-review`);
   });
 
   it('that was taken twice is not FAILED when the one that was found has failed: a person is asked', async () => {
@@ -112,48 +100,8 @@ describe.each(kinds)('an ambiguous $name', ({ name, endpoint, order }) => {
     });
     expect((await world.resolve(payment.id, { action: 'match', transId: first.transId })).status).toBeLessThan(300);
     await world.untilStatus(payment.id, 'SUCCESSFUL');
-    await world.checked(payment.id, `${name}-taken-twice`);
-    const notified = world.notifications.filter((event) => event.payment.id === payment.id);
-    expect(notified.map(({ type }) => type)).toEqual(['payment.review', 'payment.succeeded']);
-  });
-
-  it('that has failed is not told so before the list can be read', async () => {
-    world.sandbox.faults.add({ fault: 'timeoutAfterCommit', endpoint });
-    world.sandbox.faults.add({ fault: 'webhookDrop', rate: 1 });
-    const payment = await order(FAILS);
-    await world.pass(2_000);
-    await world.until(payment.id, ({ transId }) => transId !== undefined);
-    world.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'transaction', rate: 1, count: 1_000 });
-    await world.pass(15 * MINUTE);
-    const { body } = await world.get(`/v1/payments/${payment.id}`);
-    expect(body).toMatchObject({ final: false });
-    expect(body.status).not.toBe('FAILED');
-    await world.pass(5 * MINUTE);
-    expect(await world.untilStatus(payment.id, 'REVIEW')).toMatchObject({
-      reason: expect.stringContaining("it couldn't be looked up whether the provider has another transaction"),
-    });
-    world.sandbox.faults.clear();
-    await world.pass(2 * HOUR);
-    await world.untilStatus(payment.id, 'FAILED');
-    await world.checked(payment.id, `${name}-failure-verified`);
-    const notified = world.notifications.filter((event) => event.payment.id === payment.id);
-    expect(notified.map(({ type }) => type)).toEqual(['payment.review', 'payment.failed']);
-  });
-
-  it('goes to review when it cannot be looked up for the whole grace period', async () => {
-    world.sandbox.faults.add({ fault: 'webhookDrop', rate: 1 });
-    world.sandbox.faults.add({ fault: 'timeoutAfterCommit', endpoint });
-    world.sandbox.faults.add({ fault: 'errorBeforeCommit', endpoint: 'transaction', rate: 1, count: 100 });
-    const payment = await order();
-    await world.pass(16 * MINUTE);
-    expect(await world.untilStatus(payment.id, 'REVIEW')).toMatchObject({
-      reason: expect.stringContaining("couldn't be looked up"),
-    });
-    world.sandbox.faults.clear();
-    await world.pass(2 * HOUR);
-    await world.untilStatus(payment.id, 'SUCCESSFUL');
     await world.checked(payment.id);
-    expect(world.transactionsOf(payment.id)).toHaveLength(1);
+    expect(notificationsOf(payment.id)).toEqual(['payment.review', 'payment.succeeded']);
   });
 });
 
@@ -167,7 +115,7 @@ describe('an ambiguous link', () => {
       const payment = await world.until(ordered.body.id, ({ link }) => link !== undefined);
       expect(await world.visit(payment, 'pay')).toBe(303);
       await world.untilStatus(payment.id, 'SUCCESSFUL');
-      await world.ended(payment.id, `link-${fault}`);
+      await world.ended(payment.id, fault === 'errorAfterCommit' ? 'link-made-by-a-worker' : undefined);
       const statuses = world.transactionsOf(payment.id).map(({ status }) => status);
       // What the lost answer left behind can't be paid any more.
       expect(statuses.filter((status) => status === 'SUCCESSFUL')).toHaveLength(1);

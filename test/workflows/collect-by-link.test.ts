@@ -45,7 +45,7 @@ describe('a collection by link', () => {
     expect(await world.untilStatus(payment.id, 'FAILED')).toMatchObject({ final: false });
     await world.visit(payment, 'pay');
     expect(await world.untilStatus(payment.id, 'SUCCESSFUL')).toMatchObject({ final: true });
-    await world.ended(payment.id, 'link-declined-then-paid');
+    await world.ended(payment.id);
     const events = world.notifications.filter((event) => event.payment.id === payment.id).map(({ type }) => type);
     expect(events).toEqual(['payment.attempt_failed', 'payment.succeeded']);
   });
@@ -63,7 +63,7 @@ describe('a collection by link', () => {
     await world.pass(10 * MINUTE + SECOND);
     await world.untilStatus(payment.id, 'EXPIRED');
     expect(await world.visit(payment, 'pay')).toBe(410);
-    await world.ended(payment.id, 'link-expired-early');
+    await world.ended(payment.id);
   });
 
   it('is EXPIRED at once when the merchant wishes', async () => {
@@ -71,7 +71,7 @@ describe('a collection by link', () => {
     const { status, body } = await world.post(`/v1/collections/${payment.id}/expire`, {});
     expect([status, body.status, body.final]).toEqual([200, 'EXPIRED', true]);
     expect(await world.visit(payment, 'pay')).toBe(410);
-    await world.ended(payment.id, 'link-expired-by-merchant');
+    await world.ended(payment.id);
   });
 
   it('is settled by polling when its notification never comes', async () => {
@@ -82,18 +82,18 @@ describe('a collection by link', () => {
     expect((await world.get(`/v1/payments/${payment.id}`)).body.status).toBe('CREATED');
     await world.pass(2 * MINUTE);
     await world.untilStatus(payment.id, 'SUCCESSFUL');
-    await world.ended(payment.id, 'link-settled-by-polling');
+    await world.ended(payment.id);
   });
 
   it('is SUCCESSFUL when it is paid at 23 h 59 m 59 s, though nobody notifies', async () => {
     const payment = await link();
     world.sandbox.faults.add({ fault: 'webhookDrop', externalId: payment.id, rate: 1 });
     const { body } = await world.get(`/v1/payments/${payment.id}`);
-    await world.pass(Date.parse(body.createdAt) + DAY - SECOND - (await world.env.currentTimeMs()));
+    await world.pass(Date.parse(body.createdAt) + DAY - SECOND - world.now());
     expect(await world.visit(payment, 'pay')).toBe(303);
     await world.pass(MINUTE);
     await world.untilStatus(payment.id, 'SUCCESSFUL');
-    await world.ended(payment.id, 'link-paid-in-the-last-second');
+    await world.ended(payment.id);
   });
 
   it("takes the provider's `Link already expired` for done, and lets the status decide", async () => {
@@ -104,7 +104,7 @@ describe('a collection by link', () => {
     // Between two polls (at 45 and 93 minutes) only the end of the link's life asks.
     await world.pass(HOUR + MINUTE);
     await world.untilStatus(payment.id, 'EXPIRED');
-    await world.ended(payment.id, 'link-already-expired');
+    await world.ended(payment.id);
   });
 
   it('is not misled by notifications out of order', async () => {
@@ -137,7 +137,7 @@ describe('a collection by link', () => {
     // It may be ahead of the provider's records for as long as that.
     await world.pass(36 * MINUTE);
     await world.post(`/v1/collections/${payment.id}/expire`, {});
-    await world.ended(payment.id, 'link-forged-hint');
+    await world.ended(payment.id);
   });
 
   it('asks no more than three times a minute in a flood of notifications, and is never answered 429', async () => {
@@ -158,7 +158,7 @@ describe('a collection by link', () => {
     await world.visit(payment, 'pay');
     const { status, body } = await world.post(`/v1/payments/${payment.id}/refresh`, {});
     expect([status, body.status]).toEqual([200, 'SUCCESSFUL']);
-    await world.ended(payment.id, 'link-refreshed');
+    await world.ended(payment.id);
   });
 
   it('is not expired when it is paid, which the provider would let us do', async () => {
@@ -178,6 +178,6 @@ describe('a collection by link', () => {
     expect([status, body.code]).toEqual([409, 'not_expirable']);
     await world.untilStatus(payment.id, 'SUCCESSFUL');
     expect(asked).not.toContain(transaction?.transId);
-    await world.ended(payment.id, 'link-paid-before-expire');
+    await world.ended(payment.id);
   });
 });

@@ -1,24 +1,34 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Context } from '@temporalio/activity';
 import type { Activities } from '../../src/activities/activities.js';
-import { HOUR, MINUTE } from '../support/orders.js';
+import { MINUTE } from '../support/orders.js';
 import { HASTY, PaymentWorld } from '../support/payment-world.js';
 
 const SUCCEEDS = '670000000';
 
 /**
- * The moment at which the next request that moves money loses its worker: before it went out, or when the provider has
- * taken it.
+ * What becomes of the worker that makes the next attempt: it dies before it does anything, or when the provider has
+ * taken the request, or it is frozen before it does anything.
  */
-let lost: 'before' | 'after' | undefined;
+let lost: 'before' | 'after' | 'frozen' | undefined;
+let thaw: () => void = () => undefined;
+/** What the frozen worker does once it goes on. */
+let thawed: Promise<unknown> = Promise.resolve();
 
 /** A worker that is gone never reports: Temporal only sees that its time is over. */
-function losing<Given extends readonly unknown[], Outcome>(send: (...given: Given) => Promise<Outcome>) {
-  return async (...given: Given): Promise<Outcome> => {
+function losing(send: Activities['sendPayout']): Activities['sendPayout'] {
+  return async (...given) => {
     const where = lost;
     lost = undefined;
     if (where === undefined) return await send(...given);
     if (where === 'after') await send(...given);
+    if (where === 'frozen') {
+      const frozen = new Promise<void>((resolve) => {
+        thaw = resolve;
+      });
+      thawed = frozen.then(() => send(...given));
+      await thawed.catch(() => undefined);
+    }
     return await Context.current().cancelled;
   };
 }
@@ -27,10 +37,10 @@ let world: PaymentWorld;
 beforeAll(async () => {
   world = await PaymentWorld.start({
     ...HASTY,
-    activities: (usual: Activities) => ({
+    activities: (usual) => ({
       ...usual,
-      payOut: losing(usual.payOut),
-      directPay: losing(usual.directPay),
+      sendPayout: losing(usual.sendPayout),
+      requestOnPhone: losing(usual.requestOnPhone),
     }),
   });
 });
@@ -41,29 +51,41 @@ describe.each([
   ['payouts', { amount: 900, phone: SUCCEEDS }],
   ['collections', { method: 'direct', amount: 700, phone: SUCCEEDS }],
 ] as const)('a payment that moves money (%s)', (path, body) => {
-  it('whose worker is lost before the request goes out is not sent by another: a person is asked', async () => {
+  const order = async () => (await world.post(`/v1/${path}`, body)).body.id;
+
+  it('whose worker is lost before the request goes out is sent by the next, since it surely was not before', async () => {
     lost = 'before';
-    const payment = (await world.post(`/v1/${path}`, body)).body;
+    const id = await order();
     await world.pass(20 * MINUTE);
-    const review = await world.untilStatus(payment.id, 'REVIEW');
-    expect(review.reason).toContain('the worker was lost before it could report');
-    await world.pass(10 * HOUR);
-    expect(world.transactionsOf(payment.id)).toEqual([]);
+    await world.untilStatus(id, 'SUCCESSFUL');
+    expect(world.transactionsOf(id)).toHaveLength(1);
+    const types = (await world.events(id)).map(({ type }) => type);
+    expect(types).toContain('send_failed');
+    expect(types).not.toContain('unanswered');
   });
 
-  it('whose worker is lost with the provider’s answer is found, and not sent by another', async () => {
+  it('whose worker is lost with the provider’s answer is known by its fence, and not sent by another', async () => {
     lost = 'after';
     world.sandbox.faults.add({ fault: 'webhookDrop', rate: 1 });
-    const payment = (await world.post(`/v1/${path}`, body)).body;
+    const id = await order();
     await world.pass(20 * MINUTE);
-    await world.untilStatus(payment.id, 'SUCCESSFUL');
-    const events = await world.checked(payment.id);
-    // Temporal itself knows that it was handed out, and gave it up: no memory of a worker is needed for that.
+    await world.untilStatus(id, 'SUCCESSFUL');
+    const events = await world.checked(id, 'payout-worker-lost');
     expect(events.filter((event) => /^ACTIVITY_TASK_(SCHEDULED|TIMED_OUT)$/.test(event))).toEqual([
       'ACTIVITY_TASK_SCHEDULED',
       'ACTIVITY_TASK_TIMED_OUT',
-      'ACTIVITY_TASK_SCHEDULED', // the merchant is told
     ]);
-    expect(world.transactionsOf(payment.id)).toHaveLength(1);
+    expect(world.transactionsOf(id)).toHaveLength(1);
+  });
+
+  it('whose worker is frozen before the request goes out is sent by the next, and not by that one when it goes on', async () => {
+    lost = 'frozen';
+    const id = await order();
+    await world.pass(20 * MINUTE);
+    await world.untilStatus(id, 'SUCCESSFUL');
+    thaw();
+    await thawed;
+    expect(world.transactionsOf(id)).toHaveLength(1);
+    await world.checked(id);
   });
 });

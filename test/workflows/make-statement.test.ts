@@ -3,7 +3,6 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { dayAfter, dayOf, endOfDay, startOf } from '../../src/payments/words/time.js';
-import { paymentSinks } from '../../src/worker/payment-worker.js';
 import {
   type MadeStatement,
   STATEMENT_WORKFLOW_TYPE,
@@ -14,7 +13,6 @@ import {
 } from '../../src/workflows/messages.js';
 import { startTimeSkippingEnvironment } from '../../stack/temporal/time-skipping.js';
 import { workflowBundle } from '../support/bundle-workflows.js';
-import { noMeasures } from '../support/no-measures.js';
 import { HOUR, MINUTE } from '../support/orders.js';
 import { saveHistory } from './saved-histories.js';
 
@@ -58,7 +56,6 @@ beforeAll(async () => {
       connection,
       taskQueue: QUEUE,
       workflowBundle: workflowBundle(),
-      sinks: paymentSinks(noMeasures),
     }),
     await Worker.create({ connection, taskQueue: statementsQueue(QUEUE), activities: steps }),
   ];

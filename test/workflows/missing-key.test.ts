@@ -21,8 +21,19 @@ function encryptionWith(current: EncryptionKey, keys: ReadonlyMap<string, Encryp
 
 describe('a worker that takes an activity without having its key', () => {
   const [old, next] = [freshKey('old'), freshKey('next')];
+  const id = derivePaymentId('payout', 'shop', 'without-the-key');
   let missed = 0;
   let world: PaymentWorld;
+
+  /** Reports whether the payment has its activity under way, whose input is the next that a worker reads. */
+  const isSending = () =>
+    world.client.workflow
+      .getHandle(id)
+      .describe()
+      .then(
+        ({ raw }) => (raw.pendingActivities ?? []).length > 0,
+        () => false,
+      );
 
   beforeAll(async () => {
     world = await PaymentWorld.start({
@@ -32,10 +43,11 @@ describe('a worker that takes an activity without having its key', () => {
         isOn: true,
         keys: {
           current: async () => next,
-          // What it has encrypted itself first is what the activity is to send. Another worker would take it.
-          find: async (id) => {
-            if (id === 'next' && missed++ === 0) return undefined;
-            return id === 'next' ? next : old;
+          find: async (keyId) => {
+            if (keyId === 'old') return old;
+            if (missed > 0 || !(await isSending())) return next;
+            missed++;
+            return undefined;
           },
         },
       },
@@ -44,16 +56,17 @@ describe('a worker that takes an activity without having its key', () => {
   afterAll(() => world.stop());
 
   it('has certainly not sent it: the payment is sent once, by the next who can read it', async () => {
-    const { body } = await world.post('/v1/payouts', { amount: 900, phone: STAYS_PENDING });
+    const key = { 'idempotency-key': 'without-the-key' };
+    await world.post('/v1/payouts', { amount: 900, phone: STAYS_PENDING }, key);
     await world.pass(MINUTE);
-    const payment = await world.until(body.id, ({ transId }) => transId !== undefined);
-    expect(missed).toBeGreaterThan(1);
-    expect(world.transactionsOf(payment.id)).toHaveLength(1);
-    const types = (await world.events(payment.id)).map(({ type }) => type);
+    await world.until(id, ({ transId }) => transId !== undefined);
+    expect(missed).toBeGreaterThan(0);
+    expect(world.transactionsOf(id)).toHaveLength(1);
+    const types = (await world.events(id)).map(({ type }) => type);
     expect(types).toContain('send_failed');
     expect(types).not.toContain('unanswered');
-    await world.settle(payment.id, 'SUCCESSFUL');
-    await world.untilStatus(payment.id, 'SUCCESSFUL');
+    await world.settle(id, 'SUCCESSFUL');
+    await world.untilStatus(id, 'SUCCESSFUL');
   });
 });
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { TryOutcome } from '../../src/activities/merchant.js';
+import type { DeliveryOutcome } from '../../src/payments/words/delivery.js';
 import type { Payment } from '../../src/payments/words/payment.js';
 import { MINUTE } from '../support/orders.js';
 import { PaymentWorld, SUCCEEDS_LATER } from '../support/payment-world.js';
 
 /** Without workflows in memory, every task of these payments is a replay, as it is after a restart. */
-let answer: TryOutcome = { kind: 'delivered' };
+let answer: DeliveryOutcome = { kind: 'delivered' };
 let world: PaymentWorld;
 beforeAll(async () => {
   world = await PaymentWorld.start({
@@ -26,7 +26,7 @@ describe('a payment whose worker is away', () => {
     for (let copy = 0; copy < 5; copy++) expect(await world.notify(payment, {})).toBe(200);
     await world.startWorker();
     await world.untilStatus(payment.id, 'SUCCESSFUL');
-    await world.ended(payment.id, 'link-duplicate-hints');
+    await world.ended(payment.id);
     expect(world.transactionsOf(payment.id).map(({ statusCalls }) => statusCalls.answered)).toEqual([1]);
   });
 
@@ -36,7 +36,7 @@ describe('a payment whose worker is away', () => {
     await world.visit(payment, 'pay');
     await world.startWorker();
     await world.untilStatus(payment.id, 'SUCCESSFUL');
-    await world.ended(payment.id, 'link-worker-restarted');
+    await world.ended(payment.id);
   });
 
   it('is found when the request that moves money had gone out, and is not sent again', async () => {
@@ -48,7 +48,7 @@ describe('a payment whose worker is away', () => {
     const { body } = await answered;
     await world.pass(2 * MINUTE);
     await world.untilStatus(body.id, 'SUCCESSFUL');
-    await world.checked(body.id, 'payout-worker-stopped-while-sending');
+    await world.checked(body.id);
     expect(world.transactionsOf(body.id)).toHaveLength(1);
   });
 

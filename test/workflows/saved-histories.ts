@@ -3,13 +3,7 @@ import { fileURLToPath } from 'node:url';
 
 import { defaultPayloadConverter } from '@temporalio/common';
 import { type History, historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import {
-  type PaymentInput,
-  type PayoutLimitInput,
-  payoutLimitWorkflowId,
-  type RefundsInput,
-  refundsWorkflowId,
-} from '../../src/workflows/messages.js';
+import type { PaymentInput } from '../../src/workflows/messages.js';
 
 /** One history for each scenario, saved from the tests and replayed on every run. */
 const FOLDER = fileURLToPath(new URL('../histories/', import.meta.url));
@@ -37,12 +31,5 @@ export async function savedHistories(): Promise<{ scenario: string; workflowId: 
 
 function workflowIdIn({ events }: History): string | undefined {
   const [input] = events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
-  if (!input) return undefined;
-  const { order, collection, merchant, day, until } =
-    defaultPayloadConverter.fromPayload<Partial<PayoutLimitInput & PaymentInput & RefundsInput>>(input);
-  if (order !== undefined) return order.id;
-  if (collection !== undefined) return refundsWorkflowId(collection);
-  return merchant !== undefined && day !== undefined && until !== undefined
-    ? payoutLimitWorkflowId(merchant, day)
-    : undefined;
+  return input ? defaultPayloadConverter.fromPayload<Partial<PaymentInput>>(input).id : undefined;
 }

@@ -27,6 +27,8 @@ export interface Order {
   readonly on: number;
   readonly phase: Phase;
   readonly approvedBy?: Key | undefined;
+  /** The transaction that it goes by. */
+  readonly paidBy?: number | undefined;
   /** The days of its requests that have moved money, or may have. */
   readonly sentOn: readonly number[];
 }

@@ -1,7 +1,7 @@
 import type { SmallModel, WorldMove } from '../breadth-first.js';
 import type { File, Order, Ordered } from './book.js';
 import { MONEY_RULES, type MoneyRules } from './rules.js';
-import { approve, claim, endUnsent, fence, othersOf, settle, sum, withOrder } from './transactions.js';
+import { approve, claim, endUnsent, fence, goBy, othersOf, settle, sum, withOrder } from './transactions.js';
 import {
   beginIn,
   type Change,
@@ -26,7 +26,9 @@ export function moneyModel(rules: MoneyRules, setting: MoneySetting, only?: read
     movesFrom: (world) =>
       [
         ...claims(world, setting, rules),
-        ...world.book.orders.flatMap((order, index) => (order === undefined ? [] : fates(world, order, index, rules))),
+        ...world.book.orders.flatMap((order, index) =>
+          order === undefined ? [] : fates(world, order, index, setting, rules),
+        ),
         ...falls(world),
         ...changes(world, setting),
         ...days(world),
@@ -66,7 +68,7 @@ function takeClaim(world: World, ordered: Ordered, others: number, rules: MoneyR
 }
 
 /** What may become of an order. */
-function fates(world: World, order: Order, index: number, rules: MoneyRules): Move[] {
+function fates(world: World, order: Order, index: number, setting: MoneySetting, rules: MoneyRules): Move[] {
   const moves: Move[] = [];
   const { book, left } = world;
   if (rules.mayWithdraw(order)) {
@@ -79,12 +81,18 @@ function fates(world: World, order: Order, index: number, rules: MoneyRules): Mo
     case 'fenced':
       return [...moves, ...answers(world, index, rules)];
     case 'doubt': {
-      const isShown = requestsOf(world, index).some(({ moved }) => moved === 'yes');
-      const label = `the list shows ${isShown ? '' : 'nothing of '}order ${index}`;
-      return [
-        ...moves,
-        { label, to: { ...world, book: withOrder(book, index, { phase: isShown ? 'paid' : 'review' }) } },
-      ];
+      const shown = world.requests.flatMap((request, transaction) =>
+        request.moved === 'yes' && (setting.isCareless || request.index === index) ? [transaction] : [],
+      );
+      if (shown.length === 0) {
+        const to = { ...world, book: withOrder(book, index, { phase: 'review' }) };
+        return [...moves, { label: `the list shows nothing of order ${index}`, to }];
+      }
+      const found = shown.map((transaction) => ({
+        label: `the list shows transaction ${transaction} for order ${index}`,
+        to: { ...world, book: goBy(book, index, transaction, rules) },
+      }));
+      return [...moves, ...found];
     }
     case 'review': {
       if (left.decisions === 0) return moves;
@@ -99,10 +107,6 @@ function fates(world: World, order: Order, index: number, rules: MoneyRules): Mo
     default:
       return moves;
   }
-}
-
-function requestsOf({ requests }: World, index: number): readonly Request[] {
-  return requests.filter((one) => one.index === index);
 }
 
 function approvals(world: World, order: Order, index: number, rules: MoneyRules): Move[] {
@@ -167,7 +171,7 @@ function answers(world: World, index: number, rules: MoneyRules): Move[] {
     const words = outcome === 'lost' ? `lost, and it has ${moved === 'yes' ? '' : 'not '}moved` : outcome;
     return {
       label: `the answer to order ${index}: ${words}`,
-      to: { ...from, requests, book: settle(book, index, outcome, rules) },
+      to: { ...from, requests, book: settle(book, index, outcome, latest, rules) },
     };
   };
   const moves = [settled('accepted', 'yes', world)];
@@ -232,6 +236,8 @@ function untrue({ book, requests }: World): Fault[] {
     if (order.phase === 'unsent' && own.length > 0) faults.push('unsent');
     if (MONEY_RULES.countsFor(order) < sum(own.map(({ amount }) => amount))) faults.push('counts');
   });
+  const paidBy = book.orders.flatMap((order) => (order?.paidBy === undefined ? [] : [order.paidBy]));
+  if (new Set(paidBy).size < paidBy.length) faults.push('transaction');
   const isLess = book.days.some(
     (left, day) => left < sum(moving.filter((one) => one.day === day).map((one) => one.amount)),
   );

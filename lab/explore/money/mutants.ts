@@ -37,6 +37,12 @@ export const MUTANTS: readonly MoneyMutant[] = [
     breaks: 'room',
   },
   {
+    rule: 'one transaction pays one order',
+    change: { isFree: () => true },
+    setting: SETTINGS.careless,
+    breaks: 'transaction',
+  },
+  {
     rule: 'what is in doubt keeps its room',
     change: { keepsDoubt: false },
     setting: SETTINGS.day,

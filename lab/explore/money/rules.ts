@@ -1,4 +1,4 @@
-import type { Collection, File, Key, KeyName, Order } from './book.js';
+import type { Book, Collection, File, Key, KeyName, Order } from './book.js';
 
 /** The rules about money that the book's transactions keep. A mutant is all of them, with one broken. */
 export interface MoneyRules {
@@ -26,6 +26,8 @@ export interface MoneyRules {
   readonly mayWithdraw: (order: Order) => boolean;
   /** What is in doubt keeps its room. */
   readonly keepsDoubt: boolean;
+  /** A transaction pays one order, though the provider doesn't say whose it is. */
+  readonly isFree: (transaction: number, orders: Book['orders']) => boolean;
 }
 
 /** Names are compared folded. */
@@ -64,4 +66,5 @@ export const MONEY_RULES: MoneyRules = {
   wasKnown: ({ under }, name) => under.names.some((one) => isSame(one, name)),
   mayWithdraw: ({ phase, sentOn }) => phase === 'waiting' && sentOn.length === 0,
   keepsDoubt: true,
+  isFree: (transaction, orders) => orders.every((order) => order?.paidBy !== transaction),
 };

@@ -15,6 +15,12 @@ export const SETTINGS = {
     orders: [refund(0, 60), refund(1, 40)],
     allowance: { claims: 2, falls: 2, troubles: 1, decisions: 1 },
   },
+  careless: {
+    name: "a provider that shows an order others' transactions, and names nobody",
+    isCareless: true,
+    orders: [payout(0, 60), payout(1, 60)],
+    allowance: { claims: 2, troubles: 2 },
+  },
   day: {
     name: "a day's limit",
     orders: [payout(0, 60), payout(1, 60), payout(2, 40)],

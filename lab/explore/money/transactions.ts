@@ -65,13 +65,14 @@ export function settle(
   book: Book,
   index: number,
   outcome: 'accepted' | 'rejected' | 'notSent' | 'lost',
+  transaction: number,
   rules: MoneyRules,
 ): Book {
   const order = book.orders[index];
   if (order === undefined) return book;
   switch (outcome) {
     case 'accepted':
-      return withOrder(book, index, { phase: 'paid' });
+      return goBy(book, index, transaction, rules);
     case 'lost':
       return rules.keepsDoubt ? withOrder(book, index, { phase: 'doubt' }) : giveBack(book, index, 'doubt');
     case 'notSent':
@@ -80,6 +81,13 @@ export function settle(
       // An earlier request may have moved money.
       return giveBack(book, index, order.sentOn.length > 1 ? 'review' : 'unsent');
   }
+}
+
+/** Has an order go by a transaction that the provider shows for it; a person decides if another does already. */
+export function goBy(book: Book, index: number, transaction: number, { isFree }: MoneyRules): Book {
+  return isFree(transaction, book.orders)
+    ? withOrder(book, index, { phase: 'paid', paidBy: transaction })
+    : withOrder(book, index, { phase: 'review' });
 }
 
 /** Gives the room of the latest request back: it has moved nothing. */

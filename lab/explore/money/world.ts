@@ -23,6 +23,8 @@ export interface MoneySetting {
   readonly changes?: readonly Change[];
   readonly approveAbove?: number;
   readonly limit?: number;
+  /** The provider's list shows transactions of other orders, too. */
+  readonly isCareless?: true;
 }
 
 /** A request that was made, in truth; `moved`: money has moved, or may yet. */
@@ -58,6 +60,7 @@ export const MONEY_FAULTS = {
   approver: 'whom the file has known as another person all the time may approve',
   there: 'a merchant that was removed sends nothing',
   unsent: 'nothing has moved, or may move, of what was told to be unsent',
+  transaction: 'no two orders are paid by one transaction',
   counts: 'an order counts for no less than what has moved of it, or may',
   audit: 'the sum of a day is what has left on it, or may have',
 } as const;

@@ -59,6 +59,8 @@ export type Done =
   | { readonly kind: 'shown' }
   /** The outcome stands in the fence. */
   | { readonly kind: 'sent' }
+  /** Somebody has completed the activity by hand, and says that nothing was sent. */
+  | { readonly kind: 'told' }
   /** Nobody knows what has become of it: its worker is lost, or another has its fence. */
   | { readonly kind: 'doubted' };
 

@@ -22,7 +22,7 @@ export function movesOf(world: World, hand: Hand, explored: Explored): Move[] {
   const { at } = hand;
   switch (at.kind) {
     case 'turn':
-      return isKeptBack(world, protocol) ? [] : turns(world, hand, at, explored);
+      return turns(world, hand, at, explored);
     case 'ask':
       return asks(world, hand, at, explored);
     case 'list':
@@ -56,7 +56,7 @@ export function movesOf(world: World, hand: Hand, explored: Explored): Move[] {
   }
 }
 
-/** Nobody writes who hasn't beaten since the book was away; and who beats sees that it has gone back. */
+/** Nobody sends who hasn't beaten since the book was away; and who beats sees that it has gone back. */
 function isKeptBack({ isBehind }: World, { beatsFirst }: Protocol): boolean {
   return isBehind && beatsFirst;
 }
@@ -64,7 +64,8 @@ function isKeptBack({ isBehind }: World, { beatsFirst }: Protocol): boolean {
 /** A turn's effect on the world, whoever takes it. */
 export function takeTurn(world: World, input: Input, told: number, { protocol }: Explored) {
   const stamp = world.stamp + 1;
-  const turned = turn(world.book, input, { now: world.now, stamp, told, protocol });
+  const isCompared = !isKeptBack(world, protocol);
+  const turned = turn(world.book, input, { now: world.now, stamp, told, isCompared, protocol });
   const broken: Rule[] = [];
   if (turned.decided.length > 0 && canLeave(world, protocol)) broken.push('decided');
   const cameInDoubt = turned.book.row.phase.kind === 'searching' && world.book.row.phase.kind === 'sending';

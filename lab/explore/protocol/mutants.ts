@@ -37,6 +37,12 @@ export const MUTANTS: readonly ProtocolMutant[] = [
     breaks: 'moves',
   },
   {
+    rule: 'what became of an attempt stands in its fence alone, whatever its activity is completed with',
+    change: { trusts: 'activity' },
+    setting: SETTINGS.forged,
+    breaks: 'once',
+  },
+  {
     rule: 'a turn that changes anything reads the messages',
     change: { readsInbox: (isAnswered) => isAnswered },
     setting: SETTINGS.bookBack,
@@ -127,7 +133,7 @@ export const MUTANTS: readonly ProtocolMutant[] = [
     breaks: 'gap',
   },
   {
-    rule: 'nobody writes who has not beaten in both stores within seconds',
+    rule: 'nobody writes a fence who has not beaten in both stores within seconds',
     change: { beatsFirst: false },
     setting: SETTINGS.looked,
     breaks: 'gap',

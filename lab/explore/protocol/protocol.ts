@@ -13,6 +13,8 @@ export interface Protocol {
   readonly timeOf: (answer: Answer, now: number) => number;
   /** An attempt's outcome counts whenever it comes, from whomever. */
   readonly takesOutcome: (isOwn: boolean) => boolean;
+  /** What became of an attempt stands in its fence alone: anybody can complete its activity, with anything. */
+  readonly trusts: 'fence' | 'activity';
   /** A turn that changes anything reads the messages, though what was asked is not answered: nothing else will. */
   readonly readsInbox: (isAnswered: boolean) => boolean;
   /** An attempt that has ended, however it ended, leaves its number behind. */
@@ -38,7 +40,7 @@ export interface Protocol {
   readonly setsTimerFirst: boolean;
   /** Nothing is told before it is committed. */
   readonly tellsAfterCommit: boolean;
-  /** Nobody takes a turn, or writes a fence, who hasn't beaten in both stores within the last seconds. */
+  /** Nobody writes a fence, or stops a payment, who hasn't beaten in both stores within the last seconds. */
   readonly beatsFirst: boolean;
   /** Who beats, and finds the book's last beat older than Temporal's, records a gap in the same transaction. */
   readonly recordsGap: boolean;
@@ -51,6 +53,7 @@ export const PROTOCOL: Protocol = {
   isAwaited: (row, token) => row.asked === token,
   timeOf: ({ at }) => at,
   takesOutcome: () => true,
+  trusts: 'fence',
   readsInbox: () => true,
   numberAfter: (attempt) => attempt + 1,
   looksAtFence: true,

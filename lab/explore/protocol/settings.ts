@@ -17,6 +17,11 @@ export const SETTINGS = {
     allowance: { ticks: 1, losses: 2, troubles: 1 },
     troubles: ['lost', 'rejected', 'throttled', 'noConnection', 'lags'],
   },
+  forged: {
+    name: 'a payout whose activity somebody completes by hand',
+    allowance: { ticks: 2, losses: 1, forgeries: 1, troubles: 1 },
+    troubles: ['lost', 'lags'],
+  },
   doubled: {
     name: 'two runs at once',
     isDoubled: true,

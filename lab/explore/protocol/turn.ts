@@ -9,6 +9,8 @@ export interface Turning {
   readonly stamp: number;
   /** The latest version that the run was told. */
   readonly told: number;
+  /** Somebody has beaten since the book may have gone back. */
+  readonly isCompared: boolean;
   readonly protocol: Protocol;
 }
 
@@ -36,13 +38,14 @@ export function turn(before: Book, input: Input, turning: Turning): Turned {
   if (row.asked !== undefined && nothingNew) {
     return { book: before, todo: todoOf(row, now), token: row.asked, decided: [] };
   }
-  const isDoubted = input.kind === 'begin' || done?.kind === 'doubted';
+  const isUntrusted = done?.kind === 'told' && protocol.trusts === 'fence';
+  const isDoubted = input.kind === 'begin' || done?.kind === 'doubted' || isUntrusted;
   const closed = isDoubted && row.phase.kind === 'sending' ? close(book, turning) : [];
   const fences = book.fences.map((fence) => (known.includes(fence) ? { ...fence, isTaken: true } : fence));
   const isAnswered = row.asked === undefined || done !== undefined || input.kind === 'begin';
   const events: PaymentEvent[] = [
     ...(isCut ? [{ kind: 'gap' } as const] : []),
-    ...(done === undefined ? [] : answered(done, protocol, now)),
+    ...(done === undefined ? [] : answered(done, row, protocol, now)),
     ...known.flatMap(({ attempt, outcome, leavesBy }) =>
       outcome === undefined ? [] : [{ kind: 'sent', attempt, outcome, leavesBy } as const],
     ),
@@ -66,13 +69,15 @@ function isNews({ outcome, isTaken }: Fence): boolean {
   return outcome !== undefined && !isTaken;
 }
 
-function answered(done: Done, protocol: Protocol, now: number): PaymentEvent[] {
+function answered(done: Done, { attempt }: Payment, protocol: Protocol, now: number): PaymentEvent[] {
   switch (done.kind) {
     case 'list':
     case 'status':
       return [{ ...done, at: protocol.timeOf(done, now) }];
     case 'shown':
       return [done];
+    case 'told':
+      return protocol.trusts === 'activity' ? [{ kind: 'sent', attempt, outcome: 'notSent', leavesBy: now }] : [];
     case 'sent':
     case 'doubted':
       return [];
@@ -107,13 +112,18 @@ function unread({ inbox, gap }: Book): Omit<Heard, 'payment'> {
 }
 
 /** Applies the messages that wait, each once. */
-function readInbox(payment: Payment, book: Book, { now, protocol }: Turning): Heard {
+function readInbox(payment: Payment, book: Book, { now, protocol, isCompared }: Turning): Heard {
   const moment = { now, numberAfter: protocol.numberAfter };
   return book.inbox.reduce<Heard>(
     (heard, message, index) => {
       const { kind, review } = message;
       if (message.reply !== undefined) return heard;
-      const { payment: after, reply } = step(heard.payment, { kind: 'message', message: kind, review }, moment);
+      // What is stopped may have been sent in a time that the book has lost.
+      const isStop = kind === 'cancel' || kind === 'reject';
+      const { payment: after, reply } =
+        isStop && !isCompared
+          ? { payment: heard.payment, reply: 'refused' as const }
+          : step(heard.payment, { kind: 'message', message: kind, review }, moment);
       const isMade = (kind === 'resend' || kind === 'fail') && reply === 'done';
       return {
         payment: after,

@@ -1,3 +1,4 @@
+import type { Input } from './book.js';
 import { addHand, type Explored } from './hand.js';
 import { takeTurn } from './hand-moves.js';
 import type { MessageKind } from './payment.js';
@@ -12,6 +13,7 @@ export function surroundings(world: World, explored: Explored): Move[] {
     ...keeper(world),
     ...time(world),
     ...losses(world, explored),
+    ...forgeries(world),
     ...restores(world, explored),
   ];
 }
@@ -26,13 +28,13 @@ export function beats(world: World, { protocol }: Explored): Move[] {
 function api(world: World, explored: Explored): Move[] {
   const { protocol, setting } = explored;
   if (world.api === undefined) {
-    if (world.left.messages === 0 || (world.isBehind && protocol.beatsFirst)) return [];
+    if (world.left.messages === 0) return [];
     return (setting.messages ?? []).flatMap((kind) => (isSensible(world, kind) ? [write(world, kind, explored)] : []));
   }
   const { api: _, ...rest } = world;
   const moves: Move[] = [{ label: 'the API rings', to: ring(rest) }];
   const mayTurn = world.api === 'wrote' && world.book.row.asked === undefined;
-  if (mayTurn && !(world.isBehind && protocol.beatsFirst)) {
+  if (mayTurn) {
     const { to, turned, broken } = takeTurn(world, { kind: 'news' }, 0, explored);
     const { phase } = turned.book.row;
     moves.push({ label: `the API takes a turn itself: ${phase.kind}`, to: { ...to, api: 'turned' }, broken });
@@ -91,6 +93,20 @@ function losses(world: World, { setting }: Explored): Move[] {
   });
   const begun = begin(setting.isDoubled ? world : givenUp(world));
   return begun === undefined ? lost : [...lost, { label: 'a run begins', to: spend(begun, 'losses') }];
+}
+
+/** Somebody completes the activity that sends, as if it had sent nothing; whoever carries it out doesn't know. */
+function forgeries(world: World): Move[] {
+  if (world.left.forgeries === 0) return [];
+  return world.hands.flatMap((hand): Move[] => {
+    const { at } = hand;
+    const isSending = at.kind === 'list' || at.kind === 'fence' || at.kind === 'post' || at.kind === 'posted';
+    if (!isSending || hand.isGivenUp) return [];
+    const input: Input = { kind: 'done', token: at.token, done: { kind: 'told' } };
+    const to = addHand(givenUp(world), { ...hand, at: { kind: 'turn', input } });
+    const label = `somebody says that hand ${hand.id} has sent nothing`;
+    return to === undefined ? [] : [{ label, to: spend(to, 'forgeries') }];
+  });
 }
 
 /** Hands that sleep hold nothing: they are gone. */

@@ -57,6 +57,8 @@ export interface Allowance {
   readonly ticks: number;
   /** Workers that are lost or frozen, tasks that are repeated, runs that begin anew. */
   readonly losses: number;
+  /** Activities that somebody completes by hand. */
+  readonly forgeries: number;
   /** Commits whose answer is lost. */
   readonly lostCommits: number;
   readonly messages: number;
@@ -144,6 +146,7 @@ export interface Move {
 export const NOTHING: Allowance = {
   ticks: 0,
   losses: 0,
+  forgeries: 0,
   lostCommits: 0,
   messages: 0,
   troubles: 0,

@@ -50,7 +50,7 @@ export const refundedExample = {
 
 const { transId: _transId, ...waiting } = payout;
 const { link: _link, expiresAt: _expiresAt, ...inIndex } = examplePayment;
-const { phone: _phone, updatedAt: _updatedAt, ...payoutInIndex } = payout;
+const { phone: _phone, ...payoutInIndex } = payout;
 
 /** A payout that waits for another person's approval. */
 export const heldExample = {

@@ -106,7 +106,7 @@ const nextCursor = Buffer.from(JSON.stringify([Date.parse(inIndex.createdAt), in
 
 const created = { 200: paidExample, 201: examplePayment, 202: examplePayment };
 
-/** A page with one notification that its merchant has not acknowledged. `total`: payments that may have one. */
+/** A page with one notification that its merchant has not acknowledged. `total`: those of all pages. */
 const unacknowledged = (total: number, delivery: object) => ({
   data: [
     {
@@ -123,8 +123,6 @@ const unacknowledged = (total: number, delivery: object) => ({
     },
   ],
   total,
-  checked: total,
-  unread: 0,
 });
 
 /** Answers by operation and status. */
@@ -155,6 +153,7 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<number, unknown>>>> = {
       data: [{ ...payoutInIndex, status: 'REVIEW', final: false }],
       unreadable: [],
       total: 21,
+      totalAmount: 52_500,
       nextCursor,
     },
   },

@@ -24,7 +24,7 @@ export function problemsOf(route: Route): ProblemCode[] {
   };
   // A segment of a path may have invalid percent-encoding.
   if (path.includes(':')) add('invalid_request');
-  if (path.includes(':id')) add('not_found', 'temporarily_unavailable', 'records_unavailable', 'record_unreadable');
+  if (path.includes(':id')) add('not_found', 'temporarily_unavailable', 'record_unreadable');
   if (route.scopes) {
     // Every call refuses parameters and bodies that it doesn't take.
     add('invalid_request', 'unauthenticated', 'forbidden', 'rate_limited', 'too_many_attempts');

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { FoundPayment } from '../../engine/find-payment.js';
-import { approvePayout as approve, rejectPayout as reject, type UpdateResult } from '../../engine/update-payment.js';
+import { askPayment, type PaymentRequest } from '../../engine/ask-payment.js';
 import { httpProblem } from '../../http/problem.js';
 import { PAYMENT_ID_PREFIX } from '../../payments/words/payment-id.js';
 import { paymentSchema } from '../../schemas/payment.js';
@@ -8,7 +7,7 @@ import { otherKind } from '../api-error.js';
 import type { ApiContext } from '../context.js';
 import { type AuthenticatedRequest, authenticatedRoute, type ResponseOf } from '../route.js';
 import { textOf } from './order-fields.js';
-import { ownPayment, refusal, viewerOf } from './payment-resource.js';
+import { auditedCaller, ownPayment, refusal, refused, shown } from './payment-resource.js';
 
 const responses = {
   200: { description: 'The payment as it is now.', schema: paymentSchema },
@@ -40,15 +39,15 @@ export const approvePayout = authenticatedRoute({
     },
   },
   responses,
-  problems: ['same_person', 'digest_mismatch', 'not_held', 'too_many_requests'],
+  problems: ['same_person', 'digest_mismatch', 'not_held'],
   handle: (request, context) =>
-    decide(request, context, (found) =>
-      approve(context, found, {
-        by: request.caller.person,
-        keys: request.caller.personKeys,
-        digest: request.body.digest,
-      }),
-    ),
+    decide(request, context, {
+      kind: 'approve',
+      by: request.caller.person,
+      keys: request.caller.personKeys,
+      digest: request.body.digest,
+      at: context.book.now(),
+    }),
 });
 
 /**
@@ -69,15 +68,15 @@ export const rejectPayout = authenticatedRoute({
     .meta({ id: 'RejectionRequest' }),
   examples: { reject: { summary: 'Say why', value: { why: 'This invoice was paid in October' } } },
   responses,
-  problems: ['not_held', 'too_many_requests'],
+  problems: ['not_held'],
   handle: (request, context) =>
-    decide(request, context, (found) => reject(context, found, { by: request.caller.person, why: request.body.why })),
+    decide(request, context, { kind: 'rejectPayout', by: request.caller.person, why: request.body.why }),
 });
 
 async function decide(
   request: AuthenticatedRequest<unknown, unknown>,
   context: ApiContext,
-  send: (found: FoundPayment) => Promise<UpdateResult>,
+  asked: PaymentRequest,
 ): Promise<ResponseOf<typeof responses>> {
   if (request.params.id?.startsWith(PAYMENT_ID_PREFIX.collection))
     throw otherKind('collection', 'only a payout is approved or rejected');
@@ -87,15 +86,15 @@ async function decide(
   if (caller.owner !== found.merchant) {
     throw httpProblem('forbidden', "Only a key of the payout's own merchant can approve or reject it.");
   }
-  const update = await send(found);
-  const json = viewerOf(context, caller, found.merchant)(update.result.payment);
-  switch (update.kind) {
+  const result = await askPayment(context, found, asked, auditedCaller(request));
+  const json = shown(context, caller, result.payment);
+  switch (result.kind) {
     case 'done':
       return { status: 200, json };
     case 'underway':
       return { status: 202, json };
     case 'refused':
-      throw refusal(update.code, json, update.message);
+      throw refused(result.refusal, json);
     case 'ended':
       throw refusal('not_held', json);
   }

@@ -1,6 +1,6 @@
 import ms, { type StringValue } from 'ms';
 import { z } from 'zod';
-import { endPayment, isWithdrawn } from '../../engine/update-payment.js';
+import { askPayment } from '../../engine/ask-payment.js';
 import { onlyFor, variantError } from '../../http/validate.js';
 import type { DirectOrder, LinkOrder } from '../../payments/words/order.js';
 import { PAYMENT_ID_PREFIX, type PaymentId } from '../../payments/words/payment-id.js';
@@ -12,7 +12,7 @@ import { authenticatedRoute } from '../route.js';
 import { createPayment, creationProblems, creationResponses } from './create-payment.js';
 import { idempotencyKey } from './idempotency.js';
 import { amount, NOT_PLAIN, name, orderFields, phone } from './order-fields.js';
-import { actorOf, ownPayment, refusal, viewerOf } from './payment-resource.js';
+import { actorOf, auditedCaller, isWithdrawn, ownPayment, refusal, refused, shown } from './payment-resource.js';
 
 /**
  * Durations from 10 seconds, because a shorter link would end before the payer could open it, to the
@@ -149,20 +149,20 @@ export const expireCollection = authenticatedRoute({
       schema: paymentSchema,
     },
   },
-  problems: ['not_a_link', 'not_expirable', 'not_initiated', 'too_many_requests'],
+  problems: ['not_a_link', 'not_expirable', 'not_initiated'],
   scopes: ['collections'],
   async handle(request, context) {
     if (request.params.id?.startsWith(PAYMENT_ID_PREFIX.payout))
       throw otherKind('payout', 'POST /v1/payouts/{id}/cancel withdraws a payout');
     const found = await ownPayment(context, request);
 
-    const ending = await endPayment(context, found, actorOf(request, found.merchant));
-    const { payment } = ending.result;
-    const json = viewerOf(context, request.caller, found.merchant)(payment);
-    if (payment.status === 'EXPIRED' || isWithdrawn(payment)) return { status: 200, json };
-    if (ending.kind === 'refused' && !payment.final) throw refusal(ending.code, json, ending.message);
-    if (payment.method !== 'link' && ending.kind !== 'underway') throw refusal('not_a_link', json);
-    if (payment.final || ending.kind === 'ended') throw refusal('not_expirable', json);
+    const by = actorOf(request, found.merchant);
+    const ending = await askPayment(context, found, { kind: 'expire', by }, auditedCaller(request));
+    const json = shown(context, request.caller, ending.payment);
+    if (json.status === 'EXPIRED' || isWithdrawn(json)) return { status: 200, json };
+    if (ending.kind === 'refused' && !json.final) throw refused(ending.refusal, json);
+    if (json.method !== 'link' && ending.kind !== 'underway') throw refusal('not_a_link', json);
+    if (json.final || ending.kind === 'ended') throw refusal('not_expirable', json);
     return { status: 202, json };
   },
 });

@@ -1,6 +1,11 @@
-import { refuseUnlessStarted } from '../../engine/find-payment.js';
-import { refuseBeyondLimits } from '../../engine/payout-limits.js';
-import { type StartContext, type StartRequest, type StartResult, startPayment } from '../../engine/start-payment.js';
+import { maxPerDayOf, objectionToAmount } from '../../engine/merchant-limits.js';
+import {
+  type OrderContext,
+  type Ordered,
+  type OrderRequest,
+  orderPayment,
+  refuseUnlessOrdered,
+} from '../../engine/order.js';
 import type { Caller } from '../../http/auth.js';
 import { invalidRequest } from '../../http/problem.js';
 import { MAX_SEND_AHEAD_MS, needsApproval, type PaymentOrder, sendAtOf } from '../../payments/words/order.js';
@@ -12,7 +17,7 @@ import { ApiError } from '../api-error.js';
 import type { ApiContext } from '../context.js';
 import type { AuthenticatedRequest, ResponseOf } from '../route.js';
 import { choosePaymentId, fingerprint } from './idempotency.js';
-import { viewerOf } from './payment-resource.js';
+import { auditedCaller, viewerOf } from './payment-resource.js';
 import { refusePersonalIds } from './personal-ids.js';
 
 const location = ['Location'] as const;
@@ -43,7 +48,6 @@ export const creationProblems = [
   'idempotency_key_reused',
   'rejected_by_provider',
   'temporarily_unavailable',
-  'records_unavailable',
   'record_unreadable',
 ] as const;
 
@@ -54,55 +58,67 @@ export const creationProblems = [
  * @throws {ApiError} `rejected_by_provider` with the provider's message, `idempotency_key_reused`,
  * `idempotency_key_required`, `invalid_idempotency_key`, `invalid_request` for identifiers that name a person, for a
  * date in the past or too far ahead, for an approval that nobody could give, and beyond the merchant's limits,
- * `daily_limit_reached`, `temporarily_unavailable`, `records_unavailable`, `record_unreadable`.
+ * `daily_limit_reached`, `temporarily_unavailable`, `record_unreadable`.
  */
 export async function createPayment<Body>(
   kind: PaymentKind,
   toOrder: (id: PaymentId, body: Body, caller: Caller) => PaymentOrder,
-  { caller, body, record, headers: headersOf }: AuthenticatedRequest<Body, unknown>,
+  request: AuthenticatedRequest<Body, unknown>,
   context: ApiContext,
 ): Promise<ResponseOf<typeof creationResponses>> {
-  const { owner: merchant, limits } = caller;
-  const { id, repeatable } = choosePaymentId(kind, merchant, headersOf);
+  const { caller, body, record, headers } = request;
+  const { id, repeatable } = choosePaymentId(kind, caller.owner, headers);
   record.paymentId = id;
   const order = toOrder(id, body, caller);
   refusePersonalIds(order);
   await refuseDate(context, order);
   await refuseUnapprovable(context, order, caller, 'approval' in order ? 'approval' : 'amount');
-  await refuseBeyondLimits(context, { merchant, limits }, order);
-  const request = { order, merchant, fingerprint: fingerprint(body), httpRequestId: record.id, repeatable };
-  return toResponse(await startFor(caller, context, request), caller, context);
+  await refuseUnlessOrdered(context, order, objectionToAmount(order, caller.limits, context.book.now()));
+  const ordered = await orderFor(request, context, { order, fingerprint: fingerprint(body), repeatable });
+  return toResponse(ordered, caller, context);
 }
 
-/** Starts a payment under the terms of its merchant. */
-export function startFor(caller: Caller, context: ApiContext, request: StartRequest): Promise<StartResult> {
-  return startPayment(withTermsFor(request.order, context, caller), request);
+/** Orders a payment under the terms of its merchant. */
+export function orderFor(
+  request: AuthenticatedRequest<unknown, unknown>,
+  context: ApiContext,
+  wanted: Pick<OrderRequest, 'order' | 'fingerprint' | 'repeatable'>,
+): Promise<Ordered> {
+  const { caller, record } = request;
+  return orderPayment(withTermsFor(wanted.order, context, caller), {
+    ...wanted,
+    merchant: caller.owner,
+    httpRequestId: record.id,
+    maxPerDay: maxPerDayOf(wanted.order, caller.limits),
+    people: caller.people,
+    caller: auditedCaller(request),
+  });
 }
 
-/** Responds with a payment that was started now, or before. @throws {ApiError} `rejected_by_provider`. */
+/** Responds with a payment that was ordered now, or before. @throws {ApiError} `rejected_by_provider`. */
 export function toResponse(
-  started: StartResult,
+  ordered: Ordered,
   caller: Caller,
   context: ApiContext,
 ): ResponseOf<typeof creationResponses> {
-  const { id } = started.payment;
-  const json = viewerOf(context, caller, caller.owner)(started.payment);
+  const { id } = ordered.payment;
+  const json = viewerOf(context, caller, caller.owner)(ordered.payment);
   const headers = {
     Location: `/v1/payments/${id}`,
-    ...(started.isRepeated && { 'Idempotent-Replayed': 'true' }),
+    ...(ordered.isRepeated && { 'Idempotent-Replayed': 'true' }),
   };
-  switch (started.kind) {
+  switch (ordered.kind) {
     case 'started':
-      return { status: started.isRepeated ? 200 : 201, headers, json };
+      return { status: ordered.isRepeated ? 200 : 201, headers, json };
     case 'undecided':
       return { status: 202, headers, json };
     case 'rejected':
-      throw new ApiError('rejected_by_provider', started.rejection, { headers, payment: json });
+      throw new ApiError('rejected_by_provider', ordered.rejection ?? '', { headers, payment: json });
   }
 }
 
 /** The payment keeps its merchant's limits as they are now: later ones are for new payments. */
-function withTermsFor(order: PaymentOrder, context: StartContext, { limits }: Caller): StartContext {
+function withTermsFor(order: PaymentOrder, context: OrderContext, { limits }: Caller): OrderContext {
   if (order.kind !== 'payout') return context;
   const { secondPersonAbove, approveAbove, approvalWithin } = limits;
   return {
@@ -122,7 +138,7 @@ function withTermsFor(order: PaymentOrder, context: StartContext, { limits }: Ca
  * @param field the one that makes it take an approval
  */
 export async function refuseUnapprovable(
-  context: StartContext,
+  context: OrderContext,
   order: PaymentOrder,
   caller: Caller,
   field: 'approval' | 'amount' | 'phone',
@@ -131,20 +147,20 @@ export async function refuseUnapprovable(
   if (approvers.some((one) => !isOneName(one, person))) return;
   if (!needsApproval(order, withTermsFor(order, context, caller).terms)) return;
   const message = `takes an approval by another person than ${person}, and ${owner} has none whose key has the scope approve`;
-  await refuseUnlessStarted(context, order, invalidRequest([{ field, message }]));
+  await refuseUnlessOrdered(context, order, invalidRequest([{ field, message }]));
 }
 
 /**
  * Refuses a date that is past, or too far ahead. A request that is repeated gets its payment, whose date may have
  * passed since.
  */
-async function refuseDate(context: StartContext, order: PaymentOrder): Promise<void> {
-  const now = Date.now();
+async function refuseDate(context: OrderContext, order: PaymentOrder): Promise<void> {
+  const now = context.book.now();
   const sendAt = sendAtOf(order) ?? now;
   if (sendAt >= now && sendAt <= now + MAX_SEND_AHEAD_MS) return;
   const message =
     sendAt < now
       ? `must not be in the past: it is ${isoTime(now)}. Leave it out to send the payout at once`
       : `must be at most ${MAX_SEND_AHEAD_MS / DAY_MS} days ahead`;
-  await refuseUnlessStarted(context, order, invalidRequest([{ field: 'sendAt', message }]));
+  await refuseUnlessOrdered(context, order, invalidRequest([{ field: 'sendAt', message }]));
 }

@@ -1,23 +1,24 @@
 import { z } from 'zod';
-import { readPayment } from '../../engine/read-payment.js';
-import { resendNotification as resend } from '../../engine/reopen-payment.js';
-import { listUnacknowledged, type Unacknowledging } from '../../engine/unacknowledged.js';
+import { writeAudit } from '../../book/audit.js';
 import {
-  type Delivery,
-  notificationId,
-  type PaymentNotification,
-  withNextTries,
-} from '../../payments/machine/notification.js';
+  countUnacknowledged,
+  listUnacknowledged,
+  type Notification,
+  notificationsOf,
+  resendNotification as resend,
+  type Unacknowledging,
+} from '../../book/notifications.js';
+import type { Delivery } from '../../payments/words/delivery.js';
 import { CURRENCY } from '../../payments/words/limits.js';
-import type { PaymentId } from '../../payments/words/payment-id.js';
+import { parsePaymentId } from '../../payments/words/payment-id.js';
 import { isoTime } from '../../payments/words/time.js';
 import { type DeliveryResource, notificationListSchema, unacknowledgedListSchema } from '../../schemas/notification.js';
 import { paymentSchema } from '../../schemas/payment.js';
 import { noSuchNotification } from '../api-error.js';
-import { cursor, toCursor } from '../cursor.js';
+import { cursorOf } from '../cursor.js';
 import { wholeNumber } from '../parameters.js';
 import { authenticatedRoute } from '../route.js';
-import { actorOf, ownPayment, viewerOf } from './payment-resource.js';
+import { actorOf, auditedCaller, ownPayment, shown } from './payment-resource.js';
 
 export const listNotifications = authenticatedRoute({
   method: 'get',
@@ -29,16 +30,13 @@ export const listNotifications = authenticatedRoute({
   scopes: ['read', 'review'],
   async handle(request, context) {
     const found = await ownPayment(context, request);
-    const { state } = await readPayment(context, found);
-    const shown = withNextTries(state.notifications, Date.now());
-    return { status: 200, json: { data: shown.map((one) => view(found.id, one)) } };
+    const notifications = await notificationsOf(context.book, found.id, context.book.now());
+    return { status: 200, json: { data: notifications.map(view) } };
   },
 });
 
 /** `at`: the time of the event. */
-function view(payment: PaymentId, notification: PaymentNotification) {
-  const { number, type, at, delivery } = notification;
-  const id = notificationId(payment, notification);
+function view({ number, id, type, at, delivery }: Notification) {
   return { number, id, type, at: isoTime(at), delivery: viewDelivery(delivery) };
 }
 
@@ -69,53 +67,71 @@ function lastTry({ lastTriedAt, lastError }: Extract<Delivery, { kind: 'due' | '
   return { ...(lastTriedAt !== undefined && { lastTriedAt: isoTime(lastTriedAt) }), lastError };
 }
 
-/** Largest number of payments that one request reads. */
-const MAX_ASKED = 100;
+const PAGE_SIZE = 100;
 
 /** A list of notifications that merchants have not acknowledged. */
 function unacknowledgedRoute(
   which: Unacknowledging,
   path: string,
-  described: { readonly summary: string; readonly description: string; readonly operationId: string },
+  described: { readonly summary: string; readonly operationId: string },
 ) {
   return authenticatedRoute({
     method: 'get',
     path,
     ...described,
-    description: `For operators. ${described.description} The oldest payments are read first. A page can be empty although others follow: the last one has no \`nextCursor\`.`,
+    description: 'For operators.',
     tag: 'Operations',
     responses: {
-      200: { description: 'The notifications of a page of payments.', schema: unacknowledgedListSchema },
+      200: { description: 'A page of notifications.', schema: unacknowledgedListSchema },
     },
     problems: ['temporarily_unavailable'],
     scopes: ['review'],
     query: z.strictObject({
-      limit: wholeNumber({ min: 1, max: MAX_ASKED, fallback: MAX_ASKED }).describe('Payments to ask'),
-      cursor,
+      limit: wholeNumber({ min: 1, max: PAGE_SIZE, fallback: PAGE_SIZE }).describe('Notifications per page'),
+      cursor: cursorOf(readPlace).optional().describe('The `nextCursor` of the previous page, unchanged'),
     }),
-    async handle({ query: { limit, cursor: after } }, context) {
-      const { data, last, ...rest } = await listUnacknowledged(context, which, limit, after);
-      const shown = data.map(({ notification, ...payment }) => ({
-        payment: { ...payment, currency: CURRENCY } as const,
-        notification: view(payment.id, notification),
-      }));
-      return { status: 200, json: { data: shown, ...rest, ...(last && { nextCursor: toCursor(last) }) } };
+    async handle({ query: { limit, cursor: after } }, { book }) {
+      const [found, counts] = await Promise.all([
+        listUnacknowledged(book, which, limit + 1, after, book.now()),
+        countUnacknowledged(book),
+      ]);
+      const page = found.slice(0, limit);
+      const last = found.length > limit ? page.at(-1)?.notification : undefined;
+      const data = page.map(({ notification, ...payment }) => {
+        const { paymentId: id, merchant } = notification;
+        return { payment: { id, merchant, ...payment, currency: CURRENCY } as const, notification: view(notification) };
+      });
+      const total = counts.reduce((sum, count) => sum + count[which], 0);
+      return { status: 200, json: { data, total, ...(last && { nextCursor: toPlace(last) }) } };
     },
   });
+}
+
+type NotificationPlace = Pick<Notification, 'at' | 'paymentId' | 'number'>;
+
+function toPlace({ at, paymentId, number }: NotificationPlace): string {
+  return Buffer.from(`${at} ${paymentId} ${number}`).toString('base64url');
+}
+
+/** @returns `undefined` for what is no cursor of these lists */
+function readPlace(cursor: string): NotificationPlace | undefined {
+  const [, at, id, number] =
+    /^(\d{1,15}) (\S{1,120}) (\d{1,9})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  const paymentId = parsePaymentId(id);
+  if (paymentId === undefined) return undefined;
+  const place = { at: Number(at), paymentId, number: Number(number) };
+  return toPlace(place) === cursor ? place : undefined;
 }
 
 /** Shows an operator which merchants aren't reached. */
 export const listDueNotifications = unacknowledgedRoute('due', '/v1/notifications/due', {
   summary: 'Notifications that merchants have not acknowledged yet',
-  description: 'Payments may have one whose workflow still runs, and that are final, or have been in REVIEW or FAILED.',
   operationId: 'listDueNotifications',
 });
 
 /** Shows an operator which merchants were not told, so that they can be. */
 export const listAbandonedNotifications = unacknowledgedRoute('abandoned', '/v1/notifications/abandoned', {
   summary: 'Notifications that were given up, and not sent again',
-  description:
-    'Payments may have one whose notification was given up after 72 hours, or whose workflow was stopped, as long as Temporal keeps them.',
   operationId: 'listAbandonedNotifications',
 });
 
@@ -133,14 +149,17 @@ export const resendNotification = authenticatedRoute({
       schema: paymentSchema,
     },
   },
-  problems: ['no_such_notification', 'too_many_requests'],
+  problems: ['no_such_notification'],
   scopes: ['read', 'review'],
   async handle(request, context) {
+    const { book } = context;
     const found = await ownPayment(context, request);
     const { number = '' } = request.params;
     if (!/^[1-9]\d{0,8}$/.test(number)) throw noSuchNotification();
-    const result = await resend(context, found, Number(number), actorOf(request, found.merchant));
-    if (result === undefined) throw noSuchNotification();
-    return { status: 202, json: viewerOf(context, request.caller, found.merchant)(result.payment) };
+    const detail = { number: Number(number), by: actorOf(request, found.merchant) };
+    const entry = { did: 'resendNotification', target: found.id, detail } as const;
+    await writeAudit(book, { ...auditedCaller(request), ...entry }, book.now());
+    if (!(await resend(book, found.id, Number(number), book.now()))) throw noSuchNotification();
+    return { status: 202, json: shown(context, request.caller, found) };
   },
 });

@@ -1,4 +1,4 @@
-import { readUnmatched } from '../../engine/provider-notifications.js';
+import { listUnmatched as list } from '../../book/unmatched.js';
 import { keySchema } from '../../schemas/key.js';
 import { unmatchedListSchema } from '../../schemas/notification.js';
 import { SCOPES } from '../../settings/merchants.js';
@@ -16,7 +16,7 @@ export const listUnmatched = authenticatedRoute({
   problems: ['temporarily_unavailable'],
   scopes: ['review'],
   async handle(_, context) {
-    return { status: 200, json: { data: await readUnmatched(context) } };
+    return { status: 200, json: { data: [...(await list(context.book))] } };
   },
 });
 

@@ -8,11 +8,7 @@ import { PLAIN_LINE } from '../../text/visible-text.js';
 /** Longest message or name, in characters: as many as a phone or a receipt shows. */
 const MAX_TEXT_LENGTH = 200;
 
-/**
- * Bytes that a payment's metadata may have as JSON: most of its memo, which lists are made from. Temporal Cloud takes
- * 40 kB for all that is stored beside a workflow: its memo, of which the rest has less than 2 kB, and its search
- * attributes. Encryption adds some hundred bytes to each value.
- */
+/** Bytes that a payment's metadata may have as JSON: it is written again with every change of the payment. */
 const MAX_METADATA_BYTES = 32_000;
 
 const MAX_METADATA = { pairs: 50, name: 40, value: 500 } as const;

@@ -1,16 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type FoundPayment, findPayment, type ReadContext } from '../../engine/find-payment.js';
-import type { RefusalCode } from '../../engine/update-payment.js';
+import type { AuditedCaller } from '../../book/audit.js';
+import { type FoundPayment, findPayment } from '../../book/payments.js';
 import { type Caller, isOperator, maySee } from '../../http/auth.js';
 import { DESK_AGENT } from '../../http/browser.js';
 import { forbidden } from '../../http/problem.js';
 import type { Actor } from '../../payments/machine/events.js';
-import { forMerchant } from '../../payments/views/to-payment.js';
-import type { Payment } from '../../payments/words/payment.js';
+import type { Refusal, RefusalType } from '../../payments/machine/replies.js';
+import { forMerchant, toPayment, toSummary } from '../../payments/views/to-payment.js';
+import type { Payment, PaymentSummary } from '../../payments/words/payment.js';
 import { parsePaymentId } from '../../payments/words/payment-id.js';
 import type { PaymentResource } from '../../schemas/payment.js';
-import type { RefusalDetails } from '../../workflows/messages.js';
-import { ApiError, notAPaymentId, paymentNotFound } from '../api-error.js';
+import { ApiError, notAPaymentId, notChecked, paymentNotFound } from '../api-error.js';
 import type { ApiContext } from '../context.js';
 import type { AuthenticatedRequest } from '../route.js';
 
@@ -24,8 +24,8 @@ type View<Shown> = Shown & Pick<PaymentResource, 'merchant' | 'temporalUrl'>;
 export type Viewer = <Shown extends Pick<Payment, 'id'>>(payment: Shown) => View<Shown>;
 
 /**
- * Time after which a payment is reported as not found, in ms. Temporal takes a little longer for another merchant's
- * payment than for none. Without the pause, somebody who knows another merchant's order numbers could time which of
+ * Time after which a payment is reported as not found, in ms. Another merchant's payment may take a little longer to be
+ * found than none. Without the pause, somebody who knows another merchant's order numbers could time which of
  * them were paid.
  */
 const NOT_FOUND_AFTER_MS = 100;
@@ -36,7 +36,7 @@ const NOT_FOUND_AFTER_MS = 100;
  * @throws {ApiError} `not_found`, also for another merchant's payment; `temporarily_unavailable`.
  */
 export async function ownPayment(
-  context: ReadContext,
+  { book }: Pick<ApiContext, 'book'>,
   { params, record, caller }: AuthenticatedRequest<unknown, unknown>,
 ): Promise<FoundPayment> {
   const id = parsePaymentId(params.id);
@@ -44,8 +44,8 @@ export async function ownPayment(
   record.paymentId = id;
 
   const begun = performance.now();
-  const found = await findPayment(context, id);
-  if (found !== undefined && maySee(caller, found.merchant)) return found;
+  const found = await findPayment(book, id, (merchant) => maySee(caller, merchant));
+  if (found !== undefined) return found;
   await pause(Math.max(0, NOT_FOUND_AFTER_MS - (performance.now() - begun)));
   throw paymentNotFound();
 }
@@ -75,14 +75,69 @@ export function viewerOf({ ui }: Pick<ApiContext, 'ui'>, caller: Caller, merchan
   });
 }
 
-/**
- * The error for a request that a payment refuses, with the payment as it is now.
- *
- * @param message the payment's own reason, used where the code and the payment don't give it
- * @param insist with what the payment would take it
- */
-export function refusal(code: RefusalCode, payment: View<Payment>, message = '', insist?: RefusalDetails): ApiError {
-  return new ApiError(code, details[code](payment, message), { payment, ...insist });
+/** Returns who makes a request, to be written down. */
+export function auditedCaller({
+  caller: { person, keyId },
+  ip,
+}: Pick<AuthenticatedRequest<unknown, unknown>, 'caller' | 'ip'>): AuditedCaller {
+  return { who: person, keyId, ...(ip !== undefined && { address: ip }) };
+}
+
+/** Shows a payment of the book to a caller. */
+export function shown(
+  context: Pick<ApiContext, 'ui'>,
+  caller: Caller,
+  { merchant, kept }: FoundPayment,
+): View<Payment> {
+  return viewerOf(context, caller, merchant)(toPayment(kept.state));
+}
+
+/** Shows a payment of the book as lists do. */
+export function summary(
+  context: Pick<ApiContext, 'ui'>,
+  caller: Caller,
+  { merchant, kept }: FoundPayment,
+): View<PaymentSummary> {
+  return viewerOf(context, caller, merchant)(toSummary(kept.state));
+}
+
+/** Reports whether the payment ended because its merchant withdrew it before anything was sent. */
+export function isWithdrawn({ failureCode }: Pick<Payment, 'failureCode'>): boolean {
+  return failureCode === 'withdrawn';
+}
+
+/** Codes of the problems that payments refuse requests with. */
+export type RefusalCode =
+  | 'not_a_link'
+  | 'not_expirable'
+  | 'not_initiated'
+  | 'not_cancelable'
+  | 'not_under_review'
+  | 'resolution_refused'
+  | 'not_held'
+  | 'same_person'
+  | 'digest_mismatch';
+
+const CODES: Readonly<Record<Exclude<RefusalType, 'NotChecked'>, RefusalCode>> = {
+  NotALink: 'not_a_link',
+  NotExpirable: 'not_expirable',
+  NotInitiated: 'not_initiated',
+  NotUnderReview: 'not_under_review',
+  ResolutionRefused: 'resolution_refused',
+  NotHeld: 'not_held',
+  SamePerson: 'same_person',
+  OtherDigest: 'digest_mismatch',
+};
+
+/** The error for a request that a payment refuses for a reason of its own, with the payment as it is now. */
+export function refused({ type, words, force, transactionAmount }: Refusal, payment: View<Payment>): ApiError {
+  if (type === 'NotChecked') return notChecked(payment);
+  return new ApiError(CODES[type], details[CODES[type]](payment, words), { payment, force, transactionAmount });
+}
+
+/** The error for a request that a payment refuses by the state that it is in. */
+export function refusal(code: RefusalCode, payment: View<Payment>, message = ''): ApiError {
+  return new ApiError(code, details[code](payment, message), { payment });
 }
 
 const details: Readonly<Record<RefusalCode, (payment: Payment, message: string) => string>> = {

@@ -1,20 +1,13 @@
 import { z } from 'zod';
-import { Stopped } from '../../engine/errors.js';
-import type { FoundPayment } from '../../engine/find-payment.js';
-import { readPayment, viewPayment, waitUntilFinal } from '../../engine/read-payment.js';
-import { knownSums } from '../../engine/refunds.js';
-import { recheckPayment } from '../../engine/reopen-payment.js';
-import { failureTypeOf } from '../../engine/temporal-calls.js';
-import { type UpdateContext, updatePayment } from '../../engine/update-payment.js';
+import { type FoundPayment, findPayment } from '../../book/payments.js';
+import { askPayment } from '../../engine/ask-payment.js';
+import { shownSums } from '../../engine/refunds.js';
 import { isOperator, READING_SCOPES } from '../../http/auth.js';
-import type { Actor } from '../../payments/machine/events.js';
-import type { Payment } from '../../payments/words/payment.js';
 import { paymentSchema } from '../../schemas/payment.js';
-import { refreshUpdate } from '../../workflows/messages.js';
-import { notChecked } from '../api-error.js';
+import type { ApiContext } from '../context.js';
 import { wholeNumber } from '../parameters.js';
-import { authenticatedRoute, type ResponseOf } from '../route.js';
-import { actorOf, ownPayment, refusal, type Viewer, viewerOf } from './payment-resource.js';
+import { authenticatedRoute } from '../route.js';
+import { actorOf, auditedCaller, ownPayment, refused, shown } from './payment-resource.js';
 
 /** Shorter than the usual time limit of proxies. */
 const MAX_WAIT_SECONDS = 60;
@@ -37,13 +30,13 @@ export const getPayment = authenticatedRoute({
     const found = await ownPayment(context, request);
     const { wait } = request.query;
     const read =
-      found.running && wait > 0
+      wait > 0 && !found.final
         ? await context.requestLimits.whileWaiting(request.caller.key, () =>
-            waitUntilFinal(context, found, wait * 1_000, request.hangUp),
+            untilFinal(context, found, wait * 1_000, request.hangUp),
           )
-        : await viewPayment(context, found);
-    const shown = { ...read.payment, ...(await knownSums(context, found, read)) };
-    return { status: 200, json: viewerOf(context, request.caller, found.merchant)(shown) };
+        : found;
+    const json = { ...shown(context, request.caller, read), ...(await shownSums(context.book, read)) };
+    return { status: 200, json };
   },
 });
 
@@ -68,52 +61,31 @@ export const refreshPayment = authenticatedRoute({
   operationId: 'refreshPayment',
   tag: 'Payments',
   responses: refreshResponses,
-  problems: ['not_initiated', 'resolution_refused', 'too_many_requests', 'provider_unavailable'],
+  problems: ['not_initiated', 'resolution_refused', 'provider_unavailable'],
   scopes: ['read', 'review'],
   async handle(request, context) {
     const found = await ownPayment(context, request);
-    const view = viewerOf(context, request.caller, found.merchant);
     const by = actorOf(request, found.merchant);
-    if (!isOperator(request.caller)) return await refresh(context, found, by, view);
-    const { payment } = await readPayment(context, found);
-    return payment.final ? await recheck(context, payment, by, view) : await refresh(context, found, by, view);
+    const isRecheck = found.final && isOperator(request.caller);
+    const asked = { kind: isRecheck ? 'recheck' : 'refresh', by } as const;
+    const result = await askPayment(context, found, asked, auditedCaller(request));
+    const json = shown(context, request.caller, result.payment);
+    if (result.kind === 'refused') throw refused(result.refusal, json);
+    return { status: result.kind === 'underway' && (isRecheck || !json.final) ? 202 : 200, json };
   },
 });
 
-async function refresh(
-  context: UpdateContext,
+/**
+ * Waits until the payment is final. Returns it as it is when `waitMs` have passed, the caller hangs up or the process
+ * is to stop.
+ */
+async function untilFinal(
+  { book, changes, shutdown }: ApiContext,
   found: FoundPayment,
-  by: Actor,
-  view: Viewer,
-): Promise<ResponseOf<typeof refreshResponses>> {
-  const update = await updatePayment(context, found, (handle) =>
-    context.updates.send(
-      found.id,
-      'refresh',
-      (updateId) => handle.executeUpdate(refreshUpdate, { updateId, args: [{ by }] }),
-      by,
-    ),
-  );
-  const json = view(update.result.payment);
-  if (update.kind === 'refused') throw refusal(update.code, json, update.message);
-  return { status: update.kind === 'underway' && !json.final ? 202 : 200, json };
-}
-
-const STOPPED_UNCHECKED = "The payment's workflow was stopped by hand, so it can no longer be checked.";
-
-async function recheck(
-  context: UpdateContext,
-  before: Payment,
-  by: Actor,
-  view: Viewer,
-): Promise<ResponseOf<typeof refreshResponses>> {
-  const json = view(before);
-  try {
-    const answer = await recheckPayment(context, before.id, by);
-    if (answer === undefined) return { status: 202, json };
-    return { status: 200, json: view(answer.value.payment) };
-  } catch (error) {
-    if (error instanceof Stopped) throw refusal('resolution_refused', json, STOPPED_UNCHECKED);
-    throw failureTypeOf(error) === 'NotChecked' ? notChecked(json) : error;
-  }
+  waitMs: number,
+  hangUp: AbortSignal,
+): Promise<FoundPayment> {
+  const find = (payment: FoundPayment) => (payment.final ? payment : undefined);
+  const final = await shutdown.reads.within(waitMs, (signal) => changes.until(found.id, find, signal), hangUp);
+  return final ?? (await findPayment(book, found.id)) ?? found;
 }

@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { viewPayment } from '../../engine/read-payment.js';
-import { endPayment, isWithdrawn } from '../../engine/update-payment.js';
+import { askPayment } from '../../engine/ask-payment.js';
 import type { Caller } from '../../http/auth.js';
 import { forbidden } from '../../http/problem.js';
-import { type PayoutOrder, refundOf } from '../../payments/words/order.js';
+import type { PayoutOrder } from '../../payments/words/order.js';
 import { PAYMENT_ID_PREFIX, type PaymentId } from '../../payments/words/payment-id.js';
 import { mediumSchema } from '../../provider/schemas.js';
 import { paymentSchema } from '../../schemas/payment.js';
@@ -12,7 +11,7 @@ import { authenticatedRoute } from '../route.js';
 import { createPayment, creationProblems, creationResponses } from './create-payment.js';
 import { idempotencyKey } from './idempotency.js';
 import { amount, name, orderFields, phone } from './order-fields.js';
-import { actorOf, ownPayment, refusal, viewerOf } from './payment-resource.js';
+import { actorOf, auditedCaller, isWithdrawn, ownPayment, refusal, shown } from './payment-resource.js';
 
 /**
  * Body of `POST /v1/payouts`. The provider identifies an account on its own platform by e-mail address, and any other
@@ -124,24 +123,21 @@ export const cancelPayout = authenticatedRoute({
       schema: paymentSchema,
     },
   },
-  problems: ['not_cancelable', 'too_many_requests'],
+  problems: ['not_cancelable'],
   scopes: ['payouts', 'refunds'],
   async handle(request, context) {
     if (request.params.id?.startsWith(PAYMENT_ID_PREFIX.collection))
       throw otherKind('collection', 'POST /v1/collections/{id}/expire ends a collection');
     const found = await ownPayment(context, request);
-    if (!request.caller.scopes.has('payouts')) {
-      const { state } = await viewPayment(context, found);
-      if (refundOf(state.order) === undefined) throw forbidden(['payouts']);
-    }
+    if (!request.caller.scopes.has('payouts') && found.refundOf === undefined) throw forbidden(['payouts']);
 
-    const ending = await endPayment(context, found, actorOf(request, found.merchant));
-    const { payment } = ending.result;
-    const json = viewerOf(context, request.caller, found.merchant)(payment);
-    if (isWithdrawn(payment)) return { status: 200, json };
-    if (ending.kind === 'underway' && !payment.final) return { status: 202, json };
-    // Its worker has put the answer off.
-    if (ending.kind === 'done' && payment.status === 'CREATED') return { status: 202, json };
+    const by = actorOf(request, found.merchant);
+    const ending = await askPayment(context, found, { kind: 'expire', by }, auditedCaller(request));
+    const json = shown(context, request.caller, ending.payment);
+    if (isWithdrawn(json)) return { status: 200, json };
+    if (ending.kind === 'underway' && !json.final) return { status: 202, json };
+    // The answer was put off.
+    if (ending.kind === 'done' && json.status === 'CREATED') return { status: 202, json };
     throw refusal('not_cancelable', json);
   },
 });

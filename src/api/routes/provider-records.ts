@@ -1,25 +1,20 @@
-import { Stopped } from '../../engine/errors.js';
-import { viewPayment } from '../../engine/read-payment.js';
-import type { UpdateContext } from '../../engine/update-payment.js';
+import { writeAudit } from '../../book/audit.js';
+import type { Answered } from '../../engine/provider-looks.js';
 import type { ListAnswer, NoAnswer, StatusAnswer } from '../../payments/words/outcome.js';
-import type { Payment } from '../../payments/words/payment.js';
 import { isoTime } from '../../payments/words/time.js';
 import { type ProviderRecordsResource, providerRecordsSchema } from '../../schemas/provider.js';
-import type { Answered, ProviderView } from '../../workflows/messages.js';
-import type { ApiContext } from '../context.js';
 import { authenticatedRoute } from '../route.js';
-import { ownPayment } from './payment-resource.js';
+import { auditedCaller, ownPayment } from './payment-resource.js';
 
 /**
- * Returns the provider's records of a payment, for an operator who would otherwise open the provider's portal. The
- * payment's workflow asks for them, and doesn't act on the answer.
+ * Returns the provider's records of a payment, for an operator who would otherwise open the provider's portal.
  */
 export const getProviderRecords = authenticatedRoute({
   method: 'get',
   path: '/v1/payments/:id/provider',
   summary: "The provider's current records of the payment",
   description:
-    "For operators. The payment asks the provider for its list of the payment's transactions and, within its limit on questions, for the status of its own. What is answered changes nothing: a decision is checked with the provider again.",
+    "For operators. The provider is asked for its list of the payment's transactions and, within the payment's limit on questions, for the status of its own. What is answered changes nothing: a decision is checked with the provider again.",
   operationId: 'getProviderRecords',
   tag: 'Payments',
   responses: {
@@ -28,12 +23,12 @@ export const getProviderRecords = authenticatedRoute({
       schema: providerRecordsSchema,
     },
   },
-  problems: ['too_many_requests'],
   scopes: ['review'],
   async handle(request, context) {
+    const { book } = context;
     const found = await ownPayment(context, request);
-    const { payment } = await viewPayment(context, found);
-    const { list, status } = await lookAt(context, payment);
+    await writeAudit(book, { ...auditedCaller(request), did: 'look', target: found.id }, book.now());
+    const { list, status } = await context.looks.look(context, found);
     return {
       status: 200,
       json: {
@@ -44,23 +39,6 @@ export const getProviderRecords = authenticatedRoute({
     };
   },
 });
-
-/** Returns the provider's view of the payment, or the reason why it is unknown. */
-async function lookAt(
-  context: UpdateContext & Pick<ApiContext, 'providerRecords'>,
-  { id, transId }: Pick<Payment, 'id' | 'transId'>,
-): Promise<ProviderView> {
-  let reason = 'no answer within 5 seconds';
-  try {
-    const view = await context.providerRecords.look(context, id);
-    if (view !== undefined) return view;
-  } catch (error) {
-    if (!(error instanceof Stopped)) throw error;
-    reason = `${error.message}, so it asks nothing: look in the provider's portal`;
-  }
-  const none = { answer: { kind: 'unavailable', reason }, at: Date.now() } as const;
-  return { list: none, status: transId === undefined ? undefined : { ...none, transId } };
-}
 
 function viewList({ answer, at: asOf }: Answered<ListAnswer>): ProviderRecordsResource['list'] {
   const at = { asOf: isoTime(asOf) };

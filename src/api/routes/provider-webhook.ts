@@ -1,20 +1,14 @@
 import { z } from 'zod';
-import { RecordsUnavailable, TooManyNotifications } from '../../engine/errors.js';
-import { findForHint } from '../../engine/find-by-transaction.js';
-import {
-  deliverHint,
-  dropMatched,
-  type HintContext,
-  type HintDelivery,
-  keepUnmatched,
-} from '../../engine/provider-notifications.js';
+import { dropMatched, keepUnmatched } from '../../book/unmatched.js';
+import { TooManyNotifications } from '../../engine/errors.js';
+import { deliverHint, findForHint, type HintContext, type HintDelivery } from '../../engine/provider-notifications.js';
 import { sameSecret } from '../../http/auth.js';
 import { MAX_BODY_BYTES } from '../../http/body.js';
 import type { WebhookResult } from '../../http/metrics.js';
 import type { UnparsedRequest } from '../../http/server.js';
 import { IDENTIFIER_PATTERN } from '../../payments/words/limits.js';
+import type { Unmatched } from '../../payments/words/transaction.js';
 import { type HintedTransaction, readNotification, readQuery } from '../../provider/notification.js';
-import type { UnmatchedNotification } from '../../workflows/messages.js';
 import { methodNotAllowed, notFound } from '../api-error.js';
 import type { ApiContext } from '../context.js';
 import { toProblem } from '../engine-problems.js';
@@ -32,17 +26,11 @@ const NOTHING = new Set(['', 'null', 'true', 'false', '0', '""', '[]', '{}']);
 /** Characters kept of an unreadable notification. */
 const MAX_UNREAD = 1_000;
 
-/**
- * Their largest size as JSON, in bytes. While no worker runs, Temporal takes 10,000 signals for the run that keeps
- * them, and refuses more. By then, its history must be below the 50 MB at which Temporal ends a run.
- */
-const MAX_UNREAD_BYTES = 3_000;
-
-type WebhookContext = HintContext & Pick<ApiContext, 'limits' | 'early' | 'metrics'>;
+type WebhookContext = HintContext & Pick<ApiContext, 'limits' | 'metrics'>;
 
 /**
  * Receives the provider's notifications. They carry no credential, so the address contains a secret. They are only
- * hints, which make a payment ask the provider. Each is answered 200 once Temporal has it: delivered to its payment, or
+ * hints, which make a payment ask the provider. Each is answered 200 once it is in the book: for its payment, or
  * kept for an operator because it can't be read or its payment isn't known yet.
  *
  * Notifications beyond a limit are answered 429, so that the provider repeats them later. They are also kept for an
@@ -139,15 +127,8 @@ async function acceptNotification(request: ApiRequest, context: WebhookContext):
 /** Keeps a notification that can't be read, for an operator. */
 async function keepUnread(request: ApiRequest, context: WebhookContext, text: string): Promise<void> {
   await context.limits.hints.pass(UNREAD);
-  await keepUnmatched(context, { at: new Date().toISOString(), unread: beginningOf(text) });
+  await keepUnmatched(context.book, { at: new Date().toISOString(), unread: text.slice(0, MAX_UNREAD).toWellFormed() });
   count(request, context, 'malformed');
-}
-
-function beginningOf(text: string): string {
-  const beginning = text.slice(0, MAX_UNREAD).toWellFormed();
-  const isShort = Buffer.byteLength(JSON.stringify(beginning)) <= MAX_UNREAD_BYTES;
-  // No character has more than six bytes as JSON.
-  return isShort ? beginning : beginning.slice(0, MAX_UNREAD_BYTES / 6).toWellFormed();
 }
 
 async function acceptHint(
@@ -162,30 +143,20 @@ async function acceptHint(
     if (delivery !== 'unknown') return delivery;
   } catch (error) {
     if (error instanceof TooManyNotifications) await keepRefused(context, hint);
-    // Temporal has no such payment. It may be about an old one: an operator has to see it, and the provider may not
-    // repeat it.
-    if (!(error instanceof RecordsUnavailable)) throw error;
+    throw error;
   }
   try {
     await context.limits.hints.pass(UNMATCHED);
   } catch (error) {
-    const kept = await keepRefused(context, hint);
-    if (kept !== undefined) awaitPayment(context, hint, kept);
+    await keepRefused(context, hint);
     throw error;
   }
-  const unmatched = toUnmatched(hint);
-  await keepUnmatched(context, unmatched);
-  awaitPayment(context, hint, unmatched);
-  return 'unmatched';
-}
-
-/** Delivers a kept notification to its payment once that is known. */
-function awaitPayment(context: WebhookContext, hint: HintedTransaction, kept: UnmatchedNotification): void {
-  context.early.add(async () => {
-    if ((await deliverToPayment(context, hint)) === 'unknown') return false;
-    await dropMatched(context, kept);
-    return true;
-  });
+  await keepUnmatched(context.book, toUnmatched(hint));
+  // Its payment may just have become known by its transaction.
+  const delivery = await deliverToPayment(context, hint, request);
+  if (delivery === 'unknown') return 'unmatched';
+  if (transId !== undefined) await dropMatched(context.book, transId);
+  return delivery;
 }
 
 /**
@@ -193,39 +164,34 @@ function awaitPayment(context: WebhookContext, hint: HintedTransaction, kept: Un
  * doesn't document which fields it sends. Otherwise, finds the payment by its transaction, if exactly one payment has
  * it.
  *
- * @throws {TooManyNotifications | Unavailable | RecordsUnavailable}
+ * @throws {TooManyNotifications | BookUnavailable}
  */
 async function deliverToPayment(
   context: WebhookContext,
   { paymentId, transId, status }: HintedTransaction,
-  request?: ApiRequest,
+  request: ApiRequest,
 ): Promise<HintDelivery> {
   const hint = { transId, status };
   if (paymentId !== undefined) {
-    if (request !== undefined) request.record.paymentId = paymentId;
+    request.record.paymentId = paymentId;
     const delivery = await deliverHint(context, paymentId, hint);
     if (delivery !== 'unknown') return delivery;
   }
   if (transId === undefined) return 'unknown';
-  const [id, ...others] = await findForHint(context, transId);
-  if (id === undefined || others.length > 0 || id === paymentId) return 'unknown';
-  if (request !== undefined) request.record.paymentId = id;
+  const id = await findForHint(context, transId);
+  if (id === undefined || id === paymentId) return 'unknown';
+  request.record.paymentId = id;
   return await deliverHint(context, id, hint);
 }
 
 /** Keeps a notification that a limit has refused, for an operator, unless it is kept already. */
-async function keepRefused(
-  context: WebhookContext,
-  hint: HintedTransaction,
-): Promise<UnmatchedNotification | undefined> {
+async function keepRefused(context: WebhookContext, hint: HintedTransaction): Promise<void> {
   const { kept } = context.limits;
   const { transId = '', status = '', paymentId = '', externalId = '' } = hint;
   const refused = { transId, status, payment: paymentId || externalId || transId };
-  if (!(await kept.take(refused))) return undefined;
-  const unmatched = toUnmatched(hint);
+  if (!(await kept.take(refused))) return;
   try {
-    await keepUnmatched(context, unmatched);
-    return unmatched;
+    await keepUnmatched(context.book, toUnmatched(hint));
   } catch (error) {
     await kept.giveBack(refused);
     throw error;
@@ -233,7 +199,7 @@ async function keepRefused(
 }
 
 /** Only a valid identifier is kept as externalId: another system's could be anything, including personal data. */
-function toUnmatched({ transId, status, paymentId, externalId = paymentId }: HintedTransaction): UnmatchedNotification {
+function toUnmatched({ transId, status, paymentId, externalId = paymentId }: HintedTransaction): Unmatched {
   const isKept = externalId !== undefined && IDENTIFIER_PATTERN.test(externalId);
   return {
     ...(transId !== undefined && { transId }),

@@ -1,32 +1,24 @@
 import { z } from 'zod';
-import { type FoundPayment, findPayment } from '../../engine/find-payment.js';
-import { refuseBeyondAnyDay, refuseBeyondLimits } from '../../engine/payout-limits.js';
-import { viewPayment } from '../../engine/read-payment.js';
-import { UNCHECKED } from '../../engine/recorded-payments.js';
-import {
-  MAX_REFUNDS,
-  type RefundSums,
-  type Refunds,
-  readRefunds,
-  reserveRoom,
-  sumUpRefunds,
-} from '../../engine/refunds.js';
-import { findStartedPayment } from '../../engine/start-payment.js';
+import { type FoundPayment, readRefunds } from '../../book/payments.js';
+import { MoreThanRefundable, NotRefundable } from '../../engine/errors.js';
+import { objectionToAmount } from '../../engine/merchant-limits.js';
+import { findOrdered, type Ordered, refuseUnlessOrdered } from '../../engine/order.js';
+import { MAX_REFUNDS, type RefundSums, readRefundSums } from '../../engine/refunds.js';
 import { type Caller, mayRead, READING_SCOPES } from '../../http/auth.js';
-import { collectedBy, type RefundAnswer } from '../../payments/machine/refunds.js';
+import { collectedBy } from '../../payments/machine/refunds.js';
 import { xaf } from '../../payments/words/limits.js';
 import type { PaymentOrder, PayoutOrder } from '../../payments/words/order.js';
 import type { Payment } from '../../payments/words/payment.js';
 import { PAYMENT_ID_PREFIX, type PaymentId } from '../../payments/words/payment-id.js';
 import { phoneMediumSchema } from '../../provider/schemas.js';
 import { refundsSchema } from '../../schemas/refund.js';
-import { ApiError, otherKind, paymentNotFound, recordUnreadable } from '../api-error.js';
+import { ApiError, otherKind, paymentNotFound } from '../api-error.js';
 import type { ApiContext } from '../context.js';
 import { type AuthenticatedRequest, authenticatedRoute } from '../route.js';
-import { creationProblems, creationResponses, refuseUnapprovable, startFor, toResponse } from './create-payment.js';
+import { creationProblems, creationResponses, orderFor, refuseUnapprovable, toResponse } from './create-payment.js';
 import { choosePaymentId, fingerprint, idempotencyKey } from './idempotency.js';
 import { amount, phone, textOf } from './order-fields.js';
-import { ownPayment, viewerOf } from './payment-resource.js';
+import { ownPayment, shown } from './payment-resource.js';
 
 /** Longest reason, in characters. */
 const MAX_REASON_LENGTH = 200;
@@ -87,16 +79,8 @@ export const createRefund = authenticatedRoute({
     record.paymentId = id;
     const digest = fingerprint({ ...body, refundOf: collection.id });
 
-    const repeated = await findStartedPayment(context, { order: { id }, fingerprint: digest });
-    if (repeated !== undefined) return toResponse(repeated, caller, context);
-    const limited = { merchant: caller.owner, limits: caller.limits };
-    const { order, answer, startBy } = await reserve(request, context, collection, id);
-    // Another request with this key was faster, or was long ago.
-    if (answer.kind === 'known' && (await findPayment(context, id, UNCHECKED)) === undefined) throw lostRefund(id);
-    // Counted last: room that isn't used lapses within the hour, and the day's limit doesn't.
-    await refuseBeyondLimits(context, limited, order);
-    const start = { order, merchant: caller.owner, fingerprint: digest, httpRequestId: record.id, startBy };
-    return toResponse(await startFor(caller, context, { ...start, repeatable: true }), caller, context);
+    const repeated = await findOrdered(context, { order: { id }, fingerprint: digest });
+    return toResponse(repeated ?? (await orderRefund(request, context, collection, id, digest)), caller, context);
   },
 });
 
@@ -108,13 +92,14 @@ export const listRefunds = authenticatedRoute({
   tag: 'Collections',
   scopes: ['refunds', ...READING_SCOPES],
   responses: { 200: { description: 'The refunds, oldest first.', schema: refundsSchema } },
-  problems: ['records_unavailable', 'record_unreadable'],
+  problems: ['temporarily_unavailable', 'record_unreadable'],
   async handle(request, context) {
     const found = await ownCollection(request, context);
-    const [{ state }, refunds] = await Promise.all([viewPayment(context, found), readRefunds(context, found)]);
-    const view = viewerOf(context, request.caller, found.merchant);
-    const data = refunds.payments.map(({ payment }) => view(payment));
-    const sums = sumUpRefunds(state, refunds);
+    const [refunds, { count: _, ...sums }] = await Promise.all([
+      readRefunds(context.book, found.id),
+      readRefundSums(context.book, found.kept.state),
+    ]);
+    const data = refunds.map((refund) => shown(context, request.caller, refund));
     return { status: 200, json: { object: 'refunds' as const, collection: found.id, ...sums, data } };
   },
 });
@@ -129,75 +114,64 @@ async function ownCollection(
   return await ownPayment(context, request);
 }
 
-/** A refund that the collection has reserved, or knows already. */
-interface ReservedRefund {
-  readonly order: PayoutOrder;
-  readonly answer: RefundAnswer;
-  /** Time until which it may start, in ms since the epoch. */
-  readonly startBy: number;
-}
-
-/** The most tries to reserve what is left, while others reserve a part of it. */
+/** The most tries to order what is left, while others order a part of it. */
 const MAX_TRIES = 10;
 
 /**
- * Orders the refund and reserves its amount.
+ * Orders a refund. Its room is taken with its claim: all refunds of a collection together never exceed it.
  *
  * @throws {ApiError} when it must not be made, or when the collection has less left.
  */
-async function reserve(
+async function orderRefund(
   request: AuthenticatedRequest<RefundBody, unknown>,
   context: ApiContext,
-  collection: FoundPayment,
+  found: FoundPayment,
   id: PaymentId,
-): Promise<ReservedRefund> {
+  digest: string,
+): Promise<Ordered> {
   const { body, caller } = request;
+  let collection = found;
   for (let tries = 1; ; tries++) {
-    const { order, refunds, collected } = await orderRefund(request, context, collection, id);
+    const order = await toRefundOrder(request, context, collection, id);
     await refuseUnapprovable(context, order, caller, order.approval && body.phone ? 'phone' : 'amount');
-    await refuseBeyondAnyDay(context, caller, order);
-    const { readings, readAt } = refunds;
-    const reservation = { id, amount: order.amount, collected, readings, readAt };
-    const { answer, startBy } = await reserveRoom(context, collection.id, reservation);
-    if (answer.kind !== 'noRoom') return { order, answer, startBy };
-    // A refund without an amount is of what the others have left.
-    if (body.amount !== undefined || tries === MAX_TRIES) {
-      throw moreThanRefundable(order.amount, await readSums(context, collection, id));
+    await refuseUnlessOrdered(context, order, objectionToAmount(order, caller.limits, context.book.now()));
+    try {
+      return await orderFor(request, context, { order, fingerprint: digest, repeatable: true });
+    } catch (error) {
+      if (!(error instanceof NotRefundable || error instanceof MoreThanRefundable)) throw error;
+      collection = await ownCollection(request, context);
+      if (error instanceof NotRefundable) throw notRefundable(collection, caller, context);
+      // A refund without an amount is of what the others have left.
+      if (body.amount !== undefined || tries === MAX_TRIES) {
+        const { count: _, ...sums } = await readRefundSums(context.book, collection.kept.state, id);
+        throw moreThanRefundable(order.amount, sums);
+      }
     }
   }
 }
 
-/** The order of a refund that the collection has room for, as it was read now; amounts in XAF. */
-interface OrderedRefund {
-  readonly order: PayoutOrder;
-  readonly refunds: Refunds;
-  readonly collected: number;
-}
-
-/** @throws {ApiError} `not_refundable`, `phone_required`, `refundable_mismatch`, `more_than_refundable`. */
-async function orderRefund(
+/**
+ * The order of a refund that the collection has room for, as it was read now.
+ *
+ * @throws {ApiError} `not_refundable`, `phone_required`, `refundable_mismatch`, `more_than_refundable`.
+ */
+async function toRefundOrder(
   { body, caller }: AuthenticatedRequest<RefundBody, unknown>,
   context: ApiContext,
   collection: FoundPayment,
   id: PaymentId,
-): Promise<OrderedRefund> {
-  const { state, payment } = await viewPayment(context, collection);
-  const collected = collectedBy(state);
-  if (collected === undefined) throw notRefundable(payment, caller, context);
+): Promise<PayoutOrder> {
+  const { state } = collection.kept;
+  if (collectedBy(state) === undefined) throw notRefundable(collection, caller, context);
   const recipient = recipientOf(state.order, body);
-  const refunds = await readRefunds(context, collection);
-  const sums = sumUpRefunds(state, refunds, id);
+  const { count, ...sums } = await readRefundSums(context.book, state, id);
   const { expectedRefundable, amount: asked = sums.refundable, reason } = body;
   if (expectedRefundable !== undefined && expectedRefundable !== sums.refundable) throw refundableMismatch(sums);
   if (sums.refundable === 0 || asked > sums.refundable) throw moreThanRefundable(body.amount, sums);
-  if (refunds.counted.filter((one) => one.id !== id).length >= MAX_REFUNDS) {
-    throw tooManyRefunds(payment, sums, caller, context);
-  }
+  if (count >= MAX_REFUNDS) throw tooManyRefunds(collection, sums, caller, context);
   const { person: orderedBy, personKeys: orderedByKeys } = caller;
   const refund = { refundOf: collection.id, refundReason: reason, orderedBy, orderedByKeys, metadata: {} };
-  // Whoever approves it knows from the provider whether the collection was refunded before.
-  const isFromBackup = collection.createdAt < (context.restoredAt ?? 0) && ({ approval: true } as const);
-  return { order: { id, kind: 'payout', amount: asked, ...recipient, ...refund, ...isFromBackup }, refunds, collected };
+  return { id, kind: 'payout', amount: asked, ...recipient, ...refund };
 }
 
 /**
@@ -218,28 +192,29 @@ function recipientOf(
   return { phone: recipient, medium: asked ?? medium, name };
 }
 
-async function readSums(context: ApiContext, collection: FoundPayment, without: PaymentId): Promise<RefundSums> {
-  const [{ state }, refunds] = await Promise.all([viewPayment(context, collection), readRefunds(context, collection)]);
-  return sumUpRefunds(state, refunds, without);
-}
-
 /** Shows the collection only to keys that may read it. */
-function shownTo(caller: Caller, context: ApiContext, payment: Payment): { readonly payment?: Payment } {
-  return mayRead(caller) ? { payment: viewerOf(context, caller, caller.owner)(payment) } : {};
+function shownTo(caller: Caller, context: ApiContext, collection: FoundPayment): { readonly payment?: Payment } {
+  return mayRead(caller) ? { payment: shown(context, caller, collection) } : {};
 }
 
-const notRefundable = (payment: Payment, caller: Caller, context: ApiContext): ApiError => {
-  const why = payment.final
-    ? `The payment is ${payment.status}, so there is nothing to refund.`
-    : `The payment is ${payment.status}: only a collection that is SUCCESSFUL can be refunded.`;
-  return new ApiError('not_refundable', why, shownTo(caller, context, payment));
+const notRefundable = (collection: FoundPayment, caller: Caller, context: ApiContext): ApiError => {
+  const { status, final } = collection;
+  const why = final
+    ? `The payment is ${status}, so there is nothing to refund.`
+    : `The payment is ${status}: only a collection that is SUCCESSFUL can be refunded.`;
+  return new ApiError('not_refundable', why, shownTo(caller, context, collection));
 };
 
-const tooManyRefunds = (payment: Payment, { refundable }: RefundSums, caller: Caller, context: ApiContext): ApiError =>
+const tooManyRefunds = (
+  collection: FoundPayment,
+  { refundable }: RefundSums,
+  caller: Caller,
+  context: ApiContext,
+): ApiError =>
   new ApiError(
     'not_refundable',
     `The collection has ${MAX_REFUNDS} refunds, failed ones included, and can have no more. Look at them first: the rest, at most ${xaf(refundable)}, can be paid out once, by POST /v1/payouts, which no sum of refunds counts.`,
-    shownTo(caller, context, payment),
+    shownTo(caller, context, collection),
   );
 
 const phoneRequired = (): ApiError =>
@@ -259,9 +234,3 @@ function moreThanRefundable(asked: number | undefined, sums: RefundSums): ApiErr
   const what = asked === undefined ? 'Nothing is left to refund.' : `${xaf(asked)} can't be refunded.`;
   return new ApiError('more_than_refundable', `${what} ${sumsText(sums)}`, { sums });
 }
-
-const lostRefund = (paymentId: PaymentId): ApiError =>
-  recordUnreadable(
-    "This Idempotency-Key was used for a refund that may have been paid, and can't be found any more. Don't pay it again: tell your operator.",
-    { paymentId },
-  );

@@ -1,18 +1,16 @@
 import { z } from 'zod';
-import { findByTransId } from '../../engine/find-by-transaction.js';
-import type { FoundPayment, ReadContext } from '../../engine/find-payment.js';
-import { readPayment } from '../../engine/read-payment.js';
-import { updatePayment } from '../../engine/update-payment.js';
+import { type FoundPayment, findByTransId } from '../../book/payments.js';
+import { askPayment, type PaymentRequest } from '../../engine/ask-payment.js';
 import type { Caller } from '../../http/auth.js';
 import { onlyFor, variantError } from '../../http/validate.js';
 import { allOf, type Decision } from '../../payments/words/decision.js';
 import { paymentSchema } from '../../schemas/payment.js';
 import { forceSchema } from '../../schemas/review.js';
-import { rejectUpdate, resolveUpdate } from '../../workflows/messages.js';
+import type { ApiContext } from '../context.js';
 import { transId } from '../parameters.js';
 import { authenticatedRoute } from '../route.js';
 import { textOf } from './order-fields.js';
-import { ownPayment, refusal, type Viewer, viewerOf } from './payment-resource.js';
+import { auditedCaller, ownPayment, refusal, refused, shown } from './payment-resource.js';
 
 const WHERE_REVIEW_IS = 'must be the number of the review that you decide on: review.number in GET /v1/payments/{id}';
 
@@ -73,7 +71,7 @@ export const resolvePayment = authenticatedRoute({
     },
     202: {
       description:
-        "The decision waits for a second person, and is in `review.proposed`; or the provider hasn't answered yet: read the payment later. If it is still in REVIEW with the same `review.number`, decide again: a busy Temporal may not have taken the decision.",
+        "The decision waits for a second person, and is in `review.proposed`; or the provider hasn't answered yet: read the payment later.",
       schema: paymentSchema,
     },
   },
@@ -82,57 +80,47 @@ export const resolvePayment = authenticatedRoute({
   body: resolutionBody,
   async handle(request, context) {
     const found = await ownPayment(context, request);
-    const view = viewerOf(context, request.caller, found.merchant);
-    const send = await updateOf(context, found, request.body, request.caller, view);
-    const update = await updatePayment(context, found, send);
-    const json = view(update.result.payment);
-    switch (update.kind) {
+    const asked = toRequest(request.body, request.caller);
+    await refuseTaken(context, found, asked, request.caller);
+    const result = await askPayment(context, found, asked, auditedCaller(request));
+    const json = shown(context, request.caller, result.payment);
+    switch (result.kind) {
       case 'done':
         return { status: json.review?.proposed === undefined ? 200 : 202, json };
       case 'underway':
         return { status: 202, json };
       case 'refused':
-        throw refusal(update.code, json, update.message, update.insist);
+        throw refused(result.refusal, json);
       case 'ended':
-        throw json.status === 'REVIEW'
-          ? refusal(
-              'resolution_refused',
-              json,
-              "The payment's workflow was stopped by hand, so it can no longer be decided on.",
-            )
-          : refusal('not_under_review', json);
+        throw refusal('not_under_review', json);
     }
   },
 });
 
-/** Makes the update that carries an operator's decision to the payment. */
-async function updateOf(
-  context: ReadContext,
-  found: FoundPayment,
-  body: z.output<typeof resolutionBody>,
-  { person: by, personKeys: keys }: Caller,
-  view: Viewer,
-): Promise<Parameters<typeof updatePayment>[2]> {
+/** Makes what an operator decides a request to the payment. */
+function toRequest(body: z.output<typeof resolutionBody>, { person: by, personKeys: keys }: Caller): PaymentRequest {
   const { review, why } = body;
-  if (body.action === 'reject') {
-    return (handle) => handle.executeUpdate(rejectUpdate, { args: [{ review, by, why }] });
-  }
+  if (body.action === 'reject') return { kind: 'reject', rejection: { review, by, why } };
   const { action, force } = body;
   const decision: Decision = action === 'match' ? { action, transId: body.transId } : { action };
-  await refuseTaken(context, found, decision, view);
-  return (handle) => handle.executeUpdate(resolveUpdate, { args: [{ decision, review, why, force, by, keys }] });
+  return { kind: 'decide', resolution: { decision, review, why, force, by, keys } };
 }
 
 /**
- * Refuses to match a transaction that another payment already has. The workflow asks the provider whose transaction it
- * is, but only Temporal's index, which can lag behind, shows that another payment has it.
+ * Refuses to match a transaction that another payment already has. The payment asks the provider whose transaction it
+ * is, but only the book shows that another has it.
  */
-async function refuseTaken(context: ReadContext, found: FoundPayment, decision: Decision, view: Viewer): Promise<void> {
-  if (decision.action !== 'match') return;
-  const holders = await findByTransId(context, decision.transId);
-  const other = holders.find((id) => id !== found.id);
+async function refuseTaken(
+  context: ApiContext,
+  found: FoundPayment,
+  asked: PaymentRequest,
+  caller: Caller,
+): Promise<void> {
+  if (asked.kind !== 'decide' || asked.resolution.decision.action !== 'match') return;
+  const { transId } = asked.resolution.decision;
+  const holders = await findByTransId(context.book, transId);
+  const other = holders.find(({ id }) => id !== found.id);
   if (other === undefined) return;
-  const { payment } = await readPayment(context, found);
-  const message = `Transaction ${decision.transId} already belongs to the payment ${other}.`;
-  throw refusal('resolution_refused', view(payment), message);
+  const message = `Transaction ${transId} already belongs to the payment ${other.id}.`;
+  throw refusal('resolution_refused', shown(context, caller, found), message);
 }

@@ -1,13 +1,11 @@
 import { z } from 'zod';
-import { listPayments } from '../../engine/list-payments.js';
-import { countPayments } from '../../engine/oldest-first.js';
+import { listPayments, sumUp } from '../../book/lists.js';
 import { PAYMENT_KINDS } from '../../payments/words/payment-id.js';
-import { visibilityQuery } from '../../records/index-queries.js';
 import { reviewPageSchema } from '../../schemas/payment.js';
 import { cursor, toCursor } from '../cursor.js';
 import { limit, merchantName } from '../parameters.js';
 import { authenticatedRoute } from '../route.js';
-import { viewerOf } from './payment-resource.js';
+import { summary, viewerOf } from './payment-resource.js';
 
 /** Lets an operator decide first what has waited longest. */
 export const listReviews = authenticatedRoute({
@@ -15,7 +13,7 @@ export const listReviews = authenticatedRoute({
   path: '/v1/reviews',
   summary: 'Payments in REVIEW, oldest first',
   description:
-    'For operators. They are as the index has them, which can lag behind by a moment: read a payment itself before you decide on it. A page can be shorter than `limit` although others follow: the last one has no `nextCursor`.',
+    'For operators. A page can be shorter than `limit` although others follow: the last one has no `nextCursor`.',
   operationId: 'listReviews',
   tag: 'Operations',
   responses: { 200: { description: 'A page of payments.', schema: reviewPageSchema } },
@@ -30,19 +28,18 @@ export const listReviews = authenticatedRoute({
   async handle({ query, caller }, context) {
     const { merchant, kind, limit: pageSize, cursor: after } = query;
     const filter = { status: 'REVIEW', merchant, kind } as const;
-    const [total, page] = await Promise.all([
-      countPayments(context.client, visibilityQuery(filter)),
-      listPayments(context, filter, { pageSize, after, order: 'oldest first' }),
+    const [totals, page] = await Promise.all([
+      sumUp(context.book, filter),
+      listPayments(context.book, filter, { pageSize, after, order: 'oldest first' }),
     ]);
-    const view = (of: string) => viewerOf(context, caller, of);
     return {
       status: 200,
       json: {
-        data: page.payments.map(({ payment, merchant: of }) => view(of)(payment)),
-        unreadable: page.unreadable.map(({ id, merchant: of }) => view(of)({ id })),
-        total,
+        data: page.payments.map((payment) => summary(context, caller, payment)),
+        unreadable: page.unreadable.map(({ id, merchant: of }) => viewerOf(context, caller, of)({ id })),
+        total: totals.count,
+        totalAmount: totals.amount,
         ...(page.last && { nextCursor: toCursor(page.last) }),
-        ...(page.isIncomplete && { incomplete: true as const }),
       },
     };
   },

@@ -1,13 +1,11 @@
 import type { Client } from '@temporalio/client';
 import { z } from 'zod';
-import { askRecords } from '../../engine/recorded-payments.js';
+import { UnreadableRecordError } from '../../book/versioned-json.js';
 import { callTemporal } from '../../engine/temporal-calls.js';
 import { isOperator } from '../../http/auth.js';
+import { invalidRequest } from '../../http/problem.js';
 import { dayAfter, dayOf, HOUR_MS, isDay, isoTime, startOf } from '../../payments/words/time.js';
 import { type Statement, statementOf } from '../../reconciliation/statement.js';
-import type { Records } from '../../records/records.js';
-import type { Statements } from '../../records/statements.js';
-import { UnreadableRecordError } from '../../records/versioned-json.js';
 import { statementListSchema, statementRequestSchema, statementSchema } from '../../schemas/statement.js';
 import {
   MAX_STATEMENT_RUN,
@@ -16,19 +14,14 @@ import {
   statementSoFarWorkflowId,
   statementWorkflowId,
 } from '../../workflows/messages.js';
-import { ApiError, noRecords, recordUnreadable } from '../api-error.js';
-import { separator, wholeNumber } from '../parameters.js';
+import { ApiError, recordUnreadable } from '../api-error.js';
+import type { ApiContext } from '../context.js';
+import { day, separator, wholeNumber } from '../parameters.js';
 import { authenticatedRoute } from '../route.js';
 import { statementCsv } from './statement-csv.js';
 import { statementJson } from './statement-json.js';
 
 const PAGE_SIZE = { max: 100, default: 31 } as const;
-
-const A_DAY = { error: 'must be a day, such as 2026-11-21', abort: true } as const;
-
-const day = z.string().max(10, A_DAY).refine(isDay, A_DAY).meta({ format: 'date' });
-
-const UNREAD = "Statements can't be read at the moment. Try again shortly.";
 
 /** The statements of days that have been made. */
 export const listStatements = authenticatedRoute({
@@ -40,15 +33,14 @@ export const listStatements = authenticatedRoute({
   operationId: 'listStatements',
   tag: 'Statements',
   responses: { 200: { description: 'A page of statements.', schema: statementListSchema } },
-  problems: ['records_unavailable', 'no_records'],
+  problems: ['temporarily_unavailable'],
   scopes: ['read', 'review'],
   query: z.strictObject({
     before: day.optional().describe('Only days before this one: the last of the page before'),
     limit: wholeNumber({ min: 1, max: PAGE_SIZE.max, fallback: PAGE_SIZE.default }).describe('Statements per page'),
   }),
-  async handle({ query: { before, limit }, caller }, { records }) {
-    const statements = statementsIn(records);
-    const found = await askRecords(() => statements.list(before, limit + 1), UNREAD);
+  async handle({ query: { before, limit }, caller }, { statements }) {
+    const found = await statements.list(before, limit + 1);
     const data = found.slice(0, limit).map(({ payments, differences, ...summary }) => ({
       ...summary,
       // The counts cover all merchants.
@@ -74,7 +66,7 @@ export const getStatement = authenticatedRoute({
       alternative: 'text/csv',
     },
   },
-  problems: ['not_found', 'records_unavailable', 'record_unreadable', 'no_records'],
+  problems: ['not_found', 'temporarily_unavailable', 'record_unreadable'],
   scopes: ['read', 'review'],
   query: z.strictObject({
     version: z
@@ -86,8 +78,8 @@ export const getStatement = authenticatedRoute({
       .describe('An earlier version of the statement; without it, the latest'),
     separator,
   }),
-  async handle({ params: { date = '' }, query: { version, separator }, caller, preferred }, { records, client }) {
-    const statement = await find(client, statementsIn(records), date, version);
+  async handle({ params: { date = '' }, query: { version, separator }, caller, preferred }, context) {
+    const statement = await find(context, date, version);
     const shown = isOperator(caller) ? statement : statementOf(statement, caller.owner);
     const headers = { Vary: 'Accept' };
     if (preferred(['application/json', 'text/csv']) === 'text/csv') {
@@ -111,13 +103,13 @@ export const getStatement = authenticatedRoute({
 });
 
 async function find(
-  client: Client,
-  statements: Statements,
+  { client, statements, book }: ApiContext,
   date: string,
   version: number | undefined,
 ): Promise<Statement> {
+  const now = book.now();
   try {
-    const found = isDay(date) ? await askRecords(() => statements.find(date, version), UNREAD) : undefined;
+    const found = isDay(date) ? await statements.find(date, version) : undefined;
     if (found !== undefined) return found;
   } catch (error) {
     if (!(error instanceof UnreadableRecordError)) throw error;
@@ -125,48 +117,45 @@ async function find(
       cause: error,
     });
   }
-  if (await isBeingMade(client, date)) {
+  if (await isBeingMade(client, date, now)) {
     const words = 'The statement is being made: it takes from a few seconds to an hour. Look again.';
     throw new ApiError('not_found', words, { beingMade: true });
   }
-  throw new ApiError('not_found', `There is no such statement. ${whenMade(date)}`);
+  throw new ApiError('not_found', `There is no such statement. ${whenMade(date, now)}`);
 }
 
 /**
  * Reports whether somebody has asked for the day's statement, and it isn't ready yet. `false` while Temporal is away.
  */
-async function isBeingMade(client: Client, date: string): Promise<boolean> {
+async function isBeingMade(client: Client, date: string, now: number): Promise<boolean> {
   if (!isDay(date)) return false;
-  const handle = client.workflow.getHandle(workflowIdFor(date));
+  const handle = client.workflow.getHandle(workflowIdFor(date, now));
   const described = await callTemporal(client, () => handle.describe()).catch(() => undefined);
   return described?.status.name === 'RUNNING';
 }
 
 /** The workflow that makes a day's statement for whoever asks now. */
-function workflowIdFor(date: string): string {
-  return isOver(date) ? statementWorkflowId(date) : statementSoFarWorkflowId(date);
+function workflowIdFor(date: string, now: number): string {
+  return isOver(date, now) ? statementWorkflowId(date) : statementSoFarWorkflowId(date);
 }
 
-function isOver(date: string): boolean {
-  return startOf(dayAfter(date)) <= Date.now();
+function isOver(date: string, now: number): boolean {
+  return startOf(dayAfter(date)) <= now;
 }
 
 /** A day's statement is normally made this long after the day's end, in ms. */
 const MADE_WITHIN_MS = 4 * HOUR_MS;
 
-function whenMade(date: string): string {
+function whenMade(date: string, now: number): string {
   if (!isDay(date)) return 'Name it by its day in Douala, such as 2026-11-21.';
   const madeBy = startOf(dayAfter(date)) + MADE_WITHIN_MS;
-  const soFar = date === dayOf(Date.now()) ? ' Until then, an operator can have one made of the day so far.' : '';
-  return madeBy > Date.now()
+  const soFar = date === dayOf(now) ? ' Until then, an operator can have one made of the day so far.' : '';
+  return madeBy > now
     ? `A day's statement is made in the following night: look again at ${isoTime(madeBy)}.${soFar}`
     : "A day's statement is made in the following night, some three hours after midnight in Douala. If this one was missed, an operator can have it made.";
 }
 
-const begun = day.refine(
-  (date) => startOf(date) <= Date.now(),
-  'must be a day that is over in Douala, or today there: a later one has no payments yet',
-);
+const NOT_BEGUN = 'must be a day that is over in Douala, or today there: a later one has no payments yet';
 
 /** Makes a statement for a day whose night was missed, or that is to be compared again. */
 export const makeStatement = authenticatedRoute({
@@ -181,21 +170,22 @@ export const makeStatement = authenticatedRoute({
   responses: {
     202: { description: 'The statement is being made.', schema: statementRequestSchema },
   },
-  problems: ['temporarily_unavailable', 'records_unavailable', 'no_records'],
+  problems: ['temporarily_unavailable'],
   scopes: ['review'],
   body: z
-    .strictObject({ date: begun.describe('A day in Douala, such as `2026-11-20`') })
+    .strictObject({ date: day.describe('A day in Douala, such as `2026-11-20`') })
     .meta({ id: 'StatementRequest' }),
-  async handle({ body: { date } }, { client, taskQueue, records }) {
-    const last = await askRecords(() => statementsIn(records).lastVersion(date), UNREAD);
-    await start(client, taskQueue, date);
+  async handle({ body: { date } }, context) {
+    const now = context.book.now();
+    if (startOf(date) > now) throw invalidRequest([{ field: 'date', message: NOT_BEGUN }]);
+    const last = await context.statements.lastVersion(date);
+    await start(context, date, !isOver(date, now));
     return { status: 202, json: { object: 'statement_request' as const, date, version: last + 1 } };
   },
 });
 
 /** Makes one at a time for each day: anybody who asks meanwhile gets the one being made. */
-async function start(client: Client, taskQueue: string, date: string): Promise<void> {
-  const soFar = !isOver(date);
+async function start({ client, taskQueue }: ApiContext, date: string, soFar: boolean): Promise<void> {
   const input: StatementInput = { v: 1, day: date, ...(soFar && { soFar }) };
   await callTemporal(client, () =>
     client.workflow.start(STATEMENT_WORKFLOW_TYPE, {
@@ -208,9 +198,4 @@ async function start(client: Client, taskQueue: string, date: string): Promise<v
       staticSummary: `The statement of ${date}${soFar ? ' so far' : ''}`,
     }),
   );
-}
-
-function statementsIn(records: Records | undefined): Statements {
-  if (records === undefined) throw noRecords('statements');
-  return records.statements;
 }

@@ -1,12 +1,10 @@
-import { viewPayment } from '../../engine/read-payment.js';
+import { z } from 'zod';
+import { listAudited } from '../../book/audit.js';
+import type { Book } from '../../book/book.js';
+import { type Notification, notificationsOf } from '../../book/notifications.js';
 import { isOperator, READING_SCOPES } from '../../http/auth.js';
 import { FIRST_KEPT } from '../../payments/views/timeline.js';
-import {
-  EMPTY_TIMELINE,
-  type Occurrence,
-  type Timeline,
-  type TimelineEntry,
-} from '../../payments/views/timeline-entry.js';
+import type { Timeline, TimelineEntry } from '../../payments/views/timeline-entry.js';
 import { type ShownOccurrence, sourceOf, summaryOf } from '../../payments/views/timeline-words.js';
 import { refundOf } from '../../payments/words/order.js';
 import type { PaymentId } from '../../payments/words/payment-id.js';
@@ -26,10 +24,9 @@ export const getTimeline = authenticatedRoute({
   scopes: READING_SCOPES,
   async handle(request, context) {
     const found = await ownPayment(context, request);
-    const payment = await viewPayment(context, found);
-    const { state, timeline = EMPTY_TIMELINE } = payment;
-    const stoppedAt = payment.stands === 'stopped' ? payment.at : undefined;
-    const read = { createdAt: state.createdAt, refundOf: refundOf(state.order), timeline, stoppedAt };
+    const { state, timeline } = found.kept;
+    const told = await toldOf(context.book, found.id);
+    const read = { createdAt: state.createdAt, refundOf: refundOf(state.order), timeline, told };
     const data = isOperator(request.caller) ? viewTimeline(read) : viewForMerchant(read);
     return { status: 200, json: { data } };
   },
@@ -40,8 +37,44 @@ interface ReadTimeline {
   readonly createdAt: number;
   readonly refundOf?: PaymentId | undefined;
   readonly timeline: Timeline;
-  /** Time when its workflow was stopped by hand. */
-  readonly stoppedAt?: number | undefined;
+  /** What its merchant was told, and who asked for that to be told again. */
+  readonly told?: readonly TimelineEntry[];
+}
+
+/** What was delivered stands beside the payment: nothing of that changes it. */
+async function toldOf(book: Book, id: PaymentId): Promise<readonly TimelineEntry[]> {
+  const [notifications, asked] = await Promise.all([
+    notificationsOf(book, id, book.now()),
+    listAudited(book, ['resendNotification'], [id]),
+  ]);
+  const requests = asked.flatMap(({ at, detail }): TimelineEntry[] => {
+    const { data } = resendDetail.safeParse(detail);
+    if (data === undefined || !notifications.some(({ number }) => number === data.number)) return [];
+    return [{ at, type: 'notification_requested', number: data.number, source: data.by.role, by: data.by.name }];
+  });
+  return [...notifications.flatMap(toDeliveryEntry), ...requests];
+}
+
+const resendDetail = z.object({
+  number: z.int(),
+  by: z.object({ role: z.enum(['merchant', 'operator']), name: z.string().optional() }),
+});
+
+function toDeliveryEntry({ number, type: event, delivery }: Notification): TimelineEntry[] {
+  const about = { type: 'merchant_notification', number, event } as const;
+  switch (delivery.kind) {
+    case 'due': {
+      const { lastTriedAt, tries } = delivery;
+      if (lastTriedAt === undefined) return [];
+      return [
+        { ...about, at: lastTriedAt, delivery: 'failed', ...(tries > 1 && { count: tries, lastAt: lastTriedAt }) },
+      ];
+    }
+    case 'noAddress':
+      return [{ ...about, at: delivery.at, delivery: 'no_address' }];
+    default:
+      return [{ ...about, at: delivery.at, delivery: delivery.kind }];
+  }
 }
 
 /** Hidden from merchants, who could take the decision of one of two people for the outcome. */
@@ -50,7 +83,8 @@ const OPERATORS_ONLY: readonly TimelineResource['type'][] = ['decision_proposed'
 function viewForMerchant(read: ReadTimeline) {
   const { timeline } = read;
   const entries = timeline.entries.map(withoutOperator);
-  return viewTimeline({ ...read, timeline: { ...timeline, entries } }).filter(
+  const told = read.told?.map(withoutOperator) ?? [];
+  return viewTimeline({ ...read, timeline: { ...timeline, entries }, told }).filter(
     ({ type }) => !OPERATORS_ONLY.includes(type),
   );
 }
@@ -71,31 +105,22 @@ function withoutOperator(entry: TimelineEntry): TimelineEntry {
 }
 
 /**
- * Lists the events, oldest first, with those that aren't stored: the creation, the gap where entries were dropped, and
- * the end by hand.
+ * Lists the events, oldest first, with those that the payment doesn't keep: its creation, the gap where entries were
+ * dropped, and what its merchant was told.
  */
-export function viewTimeline({ createdAt, refundOf, timeline, stoppedAt }: ReadTimeline) {
+export function viewTimeline({ createdAt, refundOf, timeline, told = [] }: ReadTimeline) {
   const { entries, omitted } = timeline;
   const next = entries[FIRST_KEPT];
-  const isFinal = entries.findLast(isStatusChange)?.final === true;
-  return [
+  const kept = [
     toTimelineResource({ at: createdAt, type: 'created', status: 'CREATED', refundOf }),
     ...entries.slice(0, FIRST_KEPT).map(viewEntry),
     ...(omitted === undefined || next === undefined
       ? []
       : [toTimelineResource({ at: next.at, type: 'omitted', entries: omitted })]),
     ...entries.slice(FIRST_KEPT).map(viewEntry),
-    ...(stoppedAt === undefined
-      ? []
-      : [toTimelineResource({ at: stoppedAt, type: 'stopped', ...(!isFinal && { status: 'REVIEW' }) })]),
   ];
-}
-
-/** Finality ends where a review begins. */
-function isStatusChange(
-  entry: TimelineEntry,
-): entry is TimelineEntry & Extract<Occurrence, { type: 'status_changed' | 'review_opened' }> & { final?: true } {
-  return entry.type === 'status_changed' || entry.type === 'review_opened';
+  if (told.length === 0) return kept;
+  return [...kept, ...told.map(viewEntry)].toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at));
 }
 
 function viewEntry(entry: TimelineEntry) {

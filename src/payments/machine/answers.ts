@@ -10,10 +10,10 @@ import { onCheckedList, onCheckedStatus } from './ended.js';
 import type { AnswerEvent, PaymentEvent } from './events.js';
 import { onExpired, onStatus } from './following.js';
 import type { Change } from './replies.js';
-import { onListed, onResetChecked, onUnissuedExpired } from './searching.js';
+import { onListed, onUnissuedExpired } from './searching.js';
 import { onSent } from './sending.js';
 import { onListedWhileVerifying } from './verifying.js';
-import { onListedWhileWaiting, onResetCheckedWhileWaiting } from './waiting.js';
+import { onListedWhileWaiting } from './waiting.js';
 
 /** Hands an answer to the phase that asked. One question is asked at a time, so there is no other. */
 export function onAnswer(payment: PaymentState, event: AnswerEvent, now: number): Change {
@@ -24,8 +24,6 @@ export function onAnswer(payment: PaymentState, event: AnswerEvent, now: number)
     case 'sending':
       return event.kind === 'sent' ? { payment: onSent(payment, phase, event.outcome, now) } : notAsked(phase, event);
     case 'waiting':
-      if (event.kind === 'resetChecked')
-        return { payment: onResetCheckedWhileWaiting(payment, phase, event.mayBeReset, now) };
       return event.kind === 'listed'
         ? { payment: onListedWhileWaiting(payment, phase, event.answer, now) }
         : notAsked(phase, event);
@@ -75,7 +73,6 @@ function onInquiryAnswer(payment: PaymentState, inquiry: Inquiry, event: AnswerE
     case 'searching':
       if (event.kind === 'listed') return onListed(payment, inquiry, event.answer, now);
       if (event.kind === 'expired') return onUnissuedExpired(payment, inquiry, event.transId, event.answer, now);
-      if (event.kind === 'resetChecked') return onResetChecked(payment, inquiry, event.mayBeReset, now);
       return notAsked(inquiry, event);
     case 'following':
       return event.kind === 'status' ? onStatus(payment, inquiry, event.answer, now) : notAsked(inquiry, event);

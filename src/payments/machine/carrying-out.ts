@@ -3,7 +3,7 @@ import type { TransId } from '../words/payment-id.js';
 import { type OtherTransaction, type PaymentState, transIdOf } from '../words/payment-state.js';
 import { type Deciding, followedTransaction, isNonEmpty, type NonEmpty } from '../words/phase.js';
 import type { Transaction } from '../words/transaction.js';
-import { knownDifference } from './evidence.js';
+import { isAnothers, knownDifference } from './evidence.js';
 import { applyTransaction } from './following.js';
 import {
   cannotMoveMoney,
@@ -79,8 +79,7 @@ export function carryOutMatch(
   // What was shown of it counts, though the answer leaves that out.
   const difference = knownDifference(payment, transId);
   const wrong = difference?.words;
-  if (difference?.field === 'externalId' || difference?.field === 'names')
-    return refuseDecision(payment, deciding, difference.words);
+  if (difference !== undefined && isAnothers(difference)) return refuseDecision(payment, deciding, difference.words);
   const { before } = deciding;
   if (wrong !== undefined && before !== undefined && before !== wrong) {
     return refuseDecision(payment, deciding, `it has changed since this was decided: ${wrong}; decide again`);
@@ -89,11 +88,11 @@ export function carryOutMatch(
   if (objection !== undefined) {
     return refuseAndRecordTransactions(payment, deciding, objection, ownOf(payment, transaction), now);
   }
-  const tolerant = wrong === undefined ? payment : { ...payment, acceptedDifference: wrong };
+  // One that was accepted before was another transaction's.
+  const tolerant = { ...payment, acceptedDifference: wrong };
   // The list may not have been read since the request. It is read at the end, in case the payment was accepted twice.
-  // An old payment without an inquiry goes on as its history has it.
   const { inquiry } = deciding.review;
-  const isUnread = inquiry === undefined ? payment.terms.listedAfterMs !== undefined : inquiry.kind === 'searching';
+  const isUnread = inquiry === undefined || inquiry.kind === 'searching';
   const doubtful = isUnread ? markPossiblyDouble(tolerant) : tolerant;
   const others = (heard ?? []).reduce(withTransaction, withAbandoned(doubtful, transId));
   const known = toFollowing(markDecided(others), { transId }, now);
@@ -101,7 +100,7 @@ export function carryOutMatch(
   const seen = [...ownOf(payment, transaction), ...(heard ?? [])];
   if (isNonEmpty(open)) {
     // What was heard of the others may be out of date, and nobody else asks about them while a review is held.
-    if (heard === undefined && open.every(({ status }) => status !== 'SUCCESSFUL')) {
+    if (heard === undefined) {
       const [first, ...more] = open;
       const ids: NonEmpty<TransId> = [first.transId, ...more.map((one) => one.transId)];
       return {
@@ -153,8 +152,14 @@ export function carryOutFail(
 ): Change {
   const ownId = transIdOf(payment);
   const unanswered = isUnanswered && !own.some(({ transId }) => transId === ownId) ? ownId : undefined;
+  // What has ended is kept in mind, too: an old answer may show it as it was.
+  const seen = withTransactions(
+    payment,
+    own.filter(({ transId }) => transId !== ownId),
+  );
+  // Unless the provider takes that back now.
   const moved =
-    payment.others.find(({ status }) => status === 'SUCCESSFUL')?.transId ??
+    seen.others.find(({ status }) => status === 'SUCCESSFUL')?.transId ??
     (unanswered && hasBeenPaid(payment, unanswered) ? unanswered : undefined);
   if (moved !== undefined) {
     return refuseDecision(payment, deciding, `${whyPaid(payment, moved)}: match it`);
@@ -162,11 +167,6 @@ export function carryOutFail(
   const difference = knownDifference(payment, ownId);
   // A link can still be paid after FAILED.
   const unpaid = payment.order.kind === 'link' ? 'EXPIRED' : 'FAILED';
-  // What has ended is kept in mind, too: an old answer may show it as it was.
-  const seen = withTransactions(
-    payment,
-    own.filter(({ transId }) => transId !== ownId),
-  );
   const doubtful: PaymentState = {
     ...markPossiblyDouble(markDecided(seen, (other) => (isOpen(payment, other) ? unpaid : other.status))),
     acceptedDifference: difference?.words ?? payment.acceptedDifference ?? deciding.review.why,

@@ -21,7 +21,7 @@ import {
   refuseDecision,
 } from './carrying-out.js';
 import { withOutstanding } from './ended.js';
-import { knownDifference } from './evidence.js';
+import { isInDispute, knownDifference } from './evidence.js';
 import {
   cannotMoveMoney,
   hasBeenPaid,
@@ -267,7 +267,7 @@ function failUnlessListed(
   now: number,
 ): Change {
   const { resolution } = deciding;
-  const disputed = payment.differences?.find(({ field }) => field === 'names');
+  const disputed = payment.differences?.find(isInDispute);
   if (disputed !== undefined && !overrules(resolution.force, 'different_transaction')) {
     const objection = overrulable(disputed.words, resolution, 'different_transaction');
     return refuseAndRecordTransactions(payment, deciding, objection, own, now);
@@ -339,13 +339,4 @@ export function onExpiredWhileDeciding(
   return isNonEmpty(alive)
     ? goOn(payment, deciding, { ...step, alive })
     : { payment: askAgain(payment, { ...deciding, rounds: deciding.rounds + 1 }) };
-}
-
-/** Refuses a decision that is being checked, because the run ends: the operator has to make it again. */
-export function putOff(payment: PaymentState, deciding: Deciding, now: number): Change {
-  const words = 'the payment is being handed over to a new run; try again';
-  const { step } = deciding;
-  return step.kind === 'others'
-    ? refuseAndRecordTransactions(payment, deciding, words, [...ownOf(payment, step.transaction), ...step.heard], now)
-    : refuseDecision(payment, deciding, words);
 }

@@ -4,7 +4,8 @@ import type { TransId } from '../words/payment-id.js';
 import { namedIn, type PaymentState, transIdOf } from '../words/payment-state.js';
 import type { Check, Ended } from '../words/phase.js';
 import type { Transaction } from '../words/transaction.js';
-import { cannotMoveMoney, isOpen, withShown } from './known-transactions.js';
+import { canMoveMoney, cannotMoveMoney, isOpen, withShown } from './known-transactions.js';
+import { listedAfterMs } from './look-ups.js';
 import { disagreement, mayBeOwn, ownAmong } from './matching.js';
 import { backoff, pauseAfter } from './polling.js';
 import { addOtherTransaction, holdForReview, inPhase } from './transitions.js';
@@ -142,6 +143,14 @@ function compare(payment: PaymentState, ended: Ended, transaction: Transaction, 
   return addOtherTransaction(payment, transaction, now);
 }
 
+/**
+ * Reports whether an answer that an end without money is none can't be one of before: somebody has asked for it now, or
+ * the provider has had the time to show the end everywhere.
+ */
+function isNews(payment: PaymentState, { checks: [check] }: Ended, now: number): boolean {
+  return check?.isRecheck === true || now >= payment.updatedAt + listedAfterMs(payment);
+}
+
 /** Puts an ended payment under review if its transaction contradicts the outcome; otherwise returns it unchanged. */
 export function reviewIfContradicted(
   payment: PaymentState,
@@ -166,7 +175,8 @@ export function reviewIfContradicted(
   }
   // A link that was expired for the decision has moved no money: EXPIRED goes with FAILED.
   if (isDecided && cannotMoveMoney(payment, status)) return payment;
-  if (status === ended.status || !isFinal(payment.order, status)) return payment;
+  const goesOn = canMoveMoney(payment, status) && isNews(payment, ended, now);
+  if (status === ended.status || !(isFinal(payment.order, status) || goesOn)) return payment;
   const words = `the payment ended as ${ended.status}, and the provider now says that ${transId} is ${status}`;
   return holdForReview(payment, words, now);
 }

@@ -1,25 +1,28 @@
 import type { Rejection, Resolution } from '../words/decision.js';
 import type { ExpiryAnswer, InitiationOutcome, ListAnswer, StatusAnswer } from '../words/outcome.js';
 import type { TransId } from '../words/payment-id.js';
-import type { ProviderStatus } from '../words/transaction.js';
-import type { DeliveryOutcome } from './notification.js';
+import type { ProviderStatus, Transaction } from '../words/transaction.js';
 
 /** Anything that can happen to a payment. `request` numbers the requests that wait for a reply. */
 export type PaymentEvent =
-  /** A run begins, of a new payment or of one that another run has handed over. */
+  /** A run of the payment's workflow begins, the first or a later one. */
   | { readonly kind: 'begin' }
   /** Something that was waited for is due. */
   | { readonly kind: 'time' }
-  /** This run ends, and another continues the payment: requests that wait are answered now. */
-  | { readonly kind: 'handOver' }
+  /** The book may have lost that its link was made, given and paid. */
+  | { readonly kind: 'gap' }
   | HintEvent
   /** A hint that names the payment, and no transaction. */
   | { readonly kind: 'hintWithoutTransaction'; readonly status?: ProviderStatus | undefined }
+  /** Somebody who looks at the payment has the provider asked about its transaction: that decides nothing. */
+  | { readonly kind: 'looked'; readonly transId: TransId }
   | AnswerEvent
-  | RequestEvent
-  | DeliveryEvent;
+  | RequestEvent;
 
-/** The provider's notification of a transaction. It proves nothing; it is only a reason to ask the provider. */
+/**
+ * The provider's notification of a transaction, or the late report of a request that was doubted. It proves nothing; it
+ * is only a reason to ask the provider.
+ */
 export interface HintEvent {
   readonly kind: 'hint';
   readonly transId: TransId;
@@ -27,16 +30,13 @@ export interface HintEvent {
   readonly status?: ProviderStatus | undefined;
 }
 
-/** The end of a try to notify the merchant: the one that was due at `at`. */
-export interface DeliveryEvent {
-  readonly kind: 'delivered';
-  readonly number: number;
-  readonly at: number;
-  readonly outcome: DeliveryOutcome;
-}
-
 /** The result of the one thing that the payment had to do. */
-export type AnswerEvent =
+export type AnswerEvent = Answered & {
+  /** The transaction that a decision names is another payment's. */
+  readonly taken?: Required<Pick<Transaction, 'transId' | 'takenBy'>> | undefined;
+};
+
+type Answered =
   | { readonly kind: 'sent'; readonly outcome: InitiationOutcome }
   | { readonly kind: 'listed'; readonly answer: ListAnswer }
   | {
@@ -45,9 +45,7 @@ export type AnswerEvent =
       readonly answer: StatusAnswer;
       readonly isClaim: boolean;
     }
-  | { readonly kind: 'expired'; readonly transId: TransId; readonly answer: ExpiryAnswer }
-  /** Whether an earlier run, of which this one knows nothing, may have given the payment's link to the merchant. */
-  | { readonly kind: 'resetChecked'; readonly mayBeReset: boolean };
+  | { readonly kind: 'expired'; readonly transId: TransId; readonly answer: ExpiryAnswer };
 
 /** Who asks something of a payment. What comes from Temporal's own tools names nobody. */
 export interface Actor<Role = 'merchant' | 'operator'> {
@@ -62,8 +60,10 @@ export type Checker = Actor<Actor['role'] | 'statement'>;
 /** A person's approval of a held payout, and the digest of what is approved. */
 export interface Approve {
   readonly by: string;
-  /** Identifiers of this person's keys. */
+  /** Identifiers of this person's keys; once it is taken up, of all that may be or have been this person's. */
   readonly keys?: readonly string[] | undefined;
+  /** The merchants' file didn't name this person when the payout was ordered. */
+  readonly isNew?: true | undefined;
   readonly digest: string;
   /** When the person approved, in ms since the epoch: a worker may take it up later. */
   readonly at?: number | undefined;
@@ -71,9 +71,7 @@ export interface Approve {
 
 /** Anything that merchants and operators ask of a payment. */
 export type RequestEvent =
-  /**
-   * Expires a link, or withdraws a payment that has not been sent. A run that was reset may have sent it all the same.
-   */
+  /** Expires a link, or withdraws a payment that has not been sent, unless something of it may have left. */
   | {
       readonly kind: 'expire';
       readonly request: number;
@@ -81,7 +79,7 @@ export type RequestEvent =
       readonly mayHaveBeenSent?: boolean;
     }
   | ({ readonly kind: 'approve'; readonly request: number } & Approve)
-  /** Stops a held payout. A run that was reset may have sent it all the same. */
+  /** Stops a held payout. If something of it may have left all the same, the list is read first. */
   | {
       readonly kind: 'rejectPayout';
       readonly request: number;
@@ -94,10 +92,4 @@ export type RequestEvent =
   | { readonly kind: 'decide'; readonly request: number; readonly resolution: Resolution }
   | { readonly kind: 'reject'; readonly request: number; readonly rejection: Rejection }
   /** Compares an ended payment with the provider's records once more. */
-  | { readonly kind: 'recheck'; readonly request: number; readonly by?: Checker | undefined }
-  | {
-      readonly kind: 'resendNotification';
-      readonly request: number;
-      readonly number: number;
-      readonly by?: Actor | undefined;
-    };
+  | { readonly kind: 'recheck'; readonly request: number; readonly by?: Checker | undefined };

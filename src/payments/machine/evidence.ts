@@ -35,10 +35,12 @@ export function withDifferences(payment: PaymentState, shown: readonly Transacti
  * Reports whether differences of a transaction are kept: it is the payment's, or a decision names it. A forged hint
  * could name any other.
  */
-function mayKeepDifference(payment: PaymentState, { transId, externalId, userId }: Transaction): boolean {
+function mayKeepDifference(payment: PaymentState, transaction: Transaction): boolean {
+  const { transId, externalId, userId } = transaction;
   const { phase, order } = payment;
   const isDecided = phase.kind === 'deciding' && matchedTransId(phase.resolution.decision) === transId;
-  return isDecided || isKnownTransaction(payment, transId) || externalId === order.id || userId === order.id;
+  const isNamed = externalId === order.id || userId === order.id;
+  return isDecided || isNamed || isDisputed(order, transaction) || isKnownTransaction(payment, transId);
 }
 
 function withDifference(payment: PaymentState, transaction: Transaction): PaymentState {
@@ -53,6 +55,8 @@ function withDifference(payment: PaymentState, transaction: Transaction): Paymen
 }
 
 function isLeftOut(transaction: Transaction, { field }: KnownDifference): boolean {
+  // The book leaves nothing out.
+  if (field === 'taken') return false;
   return field === 'externalId' || field === 'names'
     ? transaction.externalId === undefined && transaction.userId === undefined
     : transaction[field] === undefined;
@@ -63,10 +67,20 @@ export function knownDifference({ differences }: PaymentState, transId: TransId 
   return differences?.find((one) => one.transId === transId);
 }
 
+/** Reports whether a difference is that the transaction may be another payment's. */
+export function isAnothers({ field }: Pick<KnownDifference, 'field'>): boolean {
+  return field === 'externalId' || isInDispute({ field });
+}
+
+/** Reports whether a difference is that two payments may have the transaction. */
+export function isInDispute({ field }: Pick<KnownDifference, 'field'>): boolean {
+  return field === 'names' || field === 'taken';
+}
+
 /**
- * Has a person look at a transaction that names the payment and another, when the provider first shows it, whatever the
- * payment would have gone on to: nothing is sent, and nothing final told. A decision that is being checked goes on; if
- * it is refused, its review is held.
+ * Has a person look at a transaction that names the payment and another, or that another goes by, when the provider
+ * first shows it, whatever the payment would have gone on to: nothing is sent, and nothing final told. A decision that
+ * is being checked goes on; if it is refused, its review is held.
  */
 export function withDisputes(
   before: PaymentState,
@@ -74,9 +88,8 @@ export function withDisputes(
   shown: readonly Transaction[],
   now: number,
 ): PaymentState {
-  const disputed = shown.find(
-    (one) => isDisputed(after.order, one) && knownDifference(before, one.transId)?.field !== 'names',
-  );
+  const isKnown = ({ transId }: Transaction) => isInDispute(knownDifference(before, transId) ?? { field: 'amount' });
+  const disputed = shown.find((one) => isDisputed(after.order, one) && !isKnown(one));
   const { phase } = after;
   const isHeld = phase.kind === 'review' && phase.held;
   if (disputed === undefined || isHeld) return after;

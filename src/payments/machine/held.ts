@@ -13,7 +13,7 @@ import { aboutToSend, holdForReview, inPhase, toEnded } from './transitions.js';
 /*
  * Payouts that wait before they are sent: for the approval of another person than the one who ordered them, for their
  * date, or for both. Whatever ends the wait without a release, nothing is sent any more, not even by an operator's
- * decision: what Temporal has lost since may have released the payout already, and an approval that is lost is none.
+ * decision: a book that was restored may have lost that the payout was released, and an approval that is lost is none.
  */
 
 /** Returns when a wait is over, in ms since the epoch: an approval's without one, a date's by its coming. */
@@ -45,7 +45,7 @@ export function objectionToApproval(payment: PaymentState, approve: Approve, now
   if (order.kind !== 'payout' || !needsApproval(order, terms)) {
     return { type: 'NotHeld', words: 'nobody has to approve the payout: it waits for its date' };
   }
-  const same = objectionToApprover(order, approve);
+  const same = objectionToApprover(order, approve) ?? objectionToNewcomer(approve);
   if (same !== undefined) return { type: 'SamePerson', words: `${same}: another person has to approve it` };
   if (approve.digest === digestOf(order)) return undefined;
   const words = `the digest is that of another payout than this one of ${xaf(order.amount)}: read the payment again`;
@@ -59,6 +59,11 @@ function objectionToApprover({ orderedBy, orderedByKeys }: PayoutOrder, { by, ke
   return isOneName(orderedBy, by)
     ? `${by} has ordered the payout`
     : `${by} has a key that was that of ${orderedBy}, who has ordered the payout`;
+}
+
+/** Objects to whom nobody knew when the payout was ordered: it may be the same person under a new name. */
+function objectionToNewcomer({ by, isNew }: Approve): string | undefined {
+  return isNew ? `no key was that of ${by} when the payout was ordered` : undefined;
 }
 
 /** Records an approval. A second one changes nothing. */
@@ -91,8 +96,8 @@ export function notApproved(why: string): Failed {
 }
 
 /**
- * Ends a payout that was not released. The provider's list is read first, unless it is known that no run of the
- * workflow has sent the payout.
+ * Ends a payout that was not released. The provider's list is read first, unless it is known that nothing of it has
+ * left.
  */
 export function stop(payment: PaymentState, outcome: Failed, now: number, mayHaveBeenSent = true): PaymentState {
   return mayHaveBeenSent
@@ -109,7 +114,7 @@ export function isStopping(payment: PaymentState): boolean {
 
 /**
  * Handles a hint while the payout is held, or just before it is sent. Nobody has made a transaction of it, as far as is
- * known: the hint is forged, or Temporal has lost the fact that the payout was sent.
+ * known: the hint is forged, or a book that was restored has lost that the payout was sent.
  */
 export function onHintBeforeRelease(payment: PaymentState, named: TransactionMention, now: number): PaymentState {
   const why = `a notification names ${named} as its transaction, and the payout was not sent, as far as is known`;

@@ -105,12 +105,10 @@ export function whyPaid(payment: PaymentState, transId: TransId): string {
 
 /**
  * Reports whether a further transaction has moved money, or can still move it, for all that is known. Of links that
- * nobody is paying, only those count that a decision has left, and after a reset all: the merchant may have been given
- * one of them.
+ * nobody is paying, only those count that a decision has left: the merchant may have been given one of them.
  */
 export function isOpen(payment: PaymentState, { status, decidedAs }: OtherTransaction): boolean {
-  const mayBeGiven = decidedAs !== undefined || payment.sends.isReset === true;
-  return canMoveMoney(payment, status) || (mayBeGiven && !cannotMoveMoney(payment, status));
+  return canMoveMoney(payment, status) || (decidedAs !== undefined && !cannotMoveMoney(payment, status));
 }
 
 /** Finds a further transaction that has moved money, or can still move it. */

@@ -12,20 +12,17 @@ import { activeInquiry, polledTransaction, UNNAMED } from '../words/phase.js';
 import type { ProviderStatus, Transaction } from '../words/transaction.js';
 import { onAnswer } from './answers.js';
 import { askAboutPaidClaims, dropShownClaims, onClaimStatus, recordHint, withUnidentified } from './claims.js';
-import { putOff } from './deciding.js';
-import type { DeliveryEvent, HintEvent, PaymentEvent } from './events.js';
+import type { AnswerEvent, HintEvent, PaymentEvent } from './events.js';
 import { renumberReview, withDifferences, withDisputes } from './evidence.js';
 import { startClosing } from './following.js';
 import { onHeld, onHintBeforeRelease } from './held.js';
-import { withShown, withTransaction } from './known-transactions.js';
+import { markPossiblyDouble, withShown, withTransaction } from './known-transactions.js';
 import { mayBeOwn } from './matching.js';
-import { afterTry, withDelivery, withNotification } from './notification.js';
-import { plan, type Todo } from './plan.js';
+import { plan, recordLook, type Todo } from './plan.js';
 import { recordQuestion } from './polling.js';
-import { sentBy } from './refunds.js';
 import type { Change, Reply } from './replies.js';
 import { isAnswered, onRequest, replyTo } from './requests.js';
-import { onHintBeforeSending } from './sending.js';
+import { onHintBeforeSending, searchAfterGap } from './sending.js';
 import { askSoon } from './transitions.js';
 import { onHintWhileWaiting, onWaited } from './waiting.js';
 
@@ -34,7 +31,7 @@ export interface Step {
   readonly payment: PaymentState;
   /** The one thing to do next. */
   readonly todo: Todo;
-  /** The merchant's notification, which is among the payment's already. */
+  /** What the merchant is notified of; the payment counts it already. */
   readonly notified?: PaymentEventType | undefined;
   /** Answers to those who asked for something. */
   readonly replies: readonly Reply[];
@@ -51,19 +48,18 @@ export function step(payment: PaymentState, event: PaymentEvent, now: number): S
   const { payment: changed, replies = [] } = apply(recordAnswer(payment, event, now), event, now);
   const shown = withDisputes(payment, withStatuses(changed, event), shownBy(event), now);
   const asked = askAboutPaidClaims(shown, polledTransaction(shown.phase)?.transId, now);
-  const moved = renumberReview(payment, applyTime(asked, now));
+  const moved = renumberReview(payment, applyTime(event.kind === 'time' ? searchAfterGap(asked, now) : asked, now));
   const notified = notificationOf(payment, moved);
   const answered = moved.pendingRequests.filter((pending) => isAnswered(pending, moved, event));
   const after: PaymentState = {
     ...moved,
     updatedAt: isNews(payment, moved) ? now : moved.updatedAt,
-    notifications: notified === undefined ? moved.notifications : withNotification(moved.notifications, notified, now),
+    notified: moved.notified + (notified === undefined ? 0 : 1),
     pendingRequests: moved.pendingRequests.filter((pending) => !answered.includes(pending)),
   };
-  const todo = plan(after, now);
   return {
-    payment: todo.kind === 'deliver' ? { ...after, delivering: { number: todo.number, at: todo.at } } : after,
-    todo,
+    payment: after,
+    todo: plan(after, now),
     notified,
     replies: [...replies, ...answered.map((pending) => replyTo(pending, payment, moved, event))],
   };
@@ -77,8 +73,9 @@ function recordAnswer(payment: PaymentState, event: PaymentEvent, now: number): 
   const quiet = requestedQuiet(event);
   const quietUntil = quiet === undefined ? payment.quietUntil : Math.max(payment.quietUntil ?? 0, now + quiet);
   const shown = shownBy(event);
+  const taken = isAnswer(event) && event.taken ? [{ ...event.taken, status: 'CREATED' as const }] : [];
   return {
-    ...dropShownClaims(withDifferences(payment, shown), shown),
+    ...dropShownClaims(withDifferences(payment, [...shown, ...taken]), shown),
     recentQuestions,
     ...(quietUntil !== undefined && { quietUntil }),
   };
@@ -93,6 +90,10 @@ function withStatuses(payment: PaymentState, event: PaymentEvent): PaymentState 
         one.transId === transIdOf(known) ? withShown(known, one.transId, one.status) : withTransaction(known, one),
       payment,
     );
+}
+
+function isAnswer(event: PaymentEvent): event is AnswerEvent {
+  return 'taken' in event;
 }
 
 /** Lists the transactions that an answer of the provider shows. */
@@ -117,12 +118,12 @@ function requestedQuiet(event: PaymentEvent): number | undefined {
 function apply(payment: PaymentState, event: PaymentEvent, now: number): Change {
   switch (event.kind) {
     case 'begin':
-      // A delivery that the previous run had begun ended with it: it is tried again.
-      return { payment: withoutDelivery(payment) };
     case 'time':
       return { payment };
-    case 'handOver':
-      return payment.phase.kind === 'deciding' ? putOff(payment, payment.phase, now) : { payment };
+    case 'gap':
+      return { payment: markPossiblyDouble(payment) };
+    case 'looked':
+      return { payment: recordLook(payment, event.transId, now) };
     case 'hint':
       return { payment: onHint(payment, event, now) };
     case 'hintWithoutTransaction':
@@ -130,14 +131,11 @@ function apply(payment: PaymentState, event: PaymentEvent, now: number): Change 
     case 'sent':
     case 'listed':
     case 'expired':
-    case 'resetChecked':
       return onAnswer(payment, event, now);
     case 'status':
       return event.isClaim
         ? { payment: onClaimStatus(payment, event.transId, event.answer, now) }
         : onAnswer(payment, event, now);
-    case 'delivered':
-      return { payment: onDelivered(payment, event, now) };
     case 'expire':
     case 'refresh':
     case 'approve':
@@ -145,7 +143,6 @@ function apply(payment: PaymentState, event: PaymentEvent, now: number): Change 
     case 'decide':
     case 'reject':
     case 'recheck':
-    case 'resendNotification':
       return onRequest(payment, event, now);
   }
 }
@@ -175,22 +172,6 @@ function onHintWithoutTransaction(
   return phase.kind === 'waiting' ? onHintWhileWaiting(updated, phase, now) : askSoon(updated, now, true);
 }
 
-function withoutDelivery({ delivering: _over, ...payment }: PaymentState): PaymentState {
-  return payment;
-}
-
-/** Records the outcome of a delivery. Ignores an outcome with another `at`: the delivery was started again since. */
-function onDelivered(payment: PaymentState, { number, at, outcome }: DeliveryEvent, now: number): PaymentState {
-  const free = withoutDelivery(payment);
-  const delivery = payment.notifications.find((one) => one.number === number)?.delivery;
-  if (delivery?.kind !== 'due' || delivery.at !== at) return free;
-  const next = afterTry(delivery, outcome, payment.order.id, now);
-  return {
-    ...free,
-    notifications: withDelivery(payment.notifications, number, next) ?? payment.notifications,
-  };
-}
-
 /** Applies what time alone brings about. */
 function applyTime(payment: PaymentState, now: number): PaymentState {
   const { phase } = payment;
@@ -206,7 +187,7 @@ function applyTime(payment: PaymentState, now: number): PaymentState {
 function notificationOf(before: PaymentState, after: PaymentState): PaymentEventType | undefined {
   const status = statusOf(after);
   const isEnd = after.phase.kind === 'ended' && before.phase.kind !== 'ended';
-  if (after.phase.kind === 'held' && after.notifications.length === 0) return 'payment.held';
+  if (after.phase.kind === 'held' && after.notified === 0) return 'payment.held';
   if (status === statusOf(before) && !isEnd) return undefined;
   switch (status) {
     case 'SUCCESSFUL':
@@ -230,8 +211,6 @@ function isNews(before: PaymentState, after: PaymentState): boolean {
     transIdOf(before) !== transIdOf(after) ||
     before.reviews !== after.reviews ||
     before.release !== after.release ||
-    reviewOf(before)?.proposed !== reviewOf(after)?.proposed ||
-    // Of two readings of a refund, the one that counts for more has to be the later.
-    (after.order.kind === 'payout' && sentBy(after) > sentBy(before))
+    reviewOf(before)?.proposed !== reviewOf(after)?.proposed
   );
 }

@@ -11,17 +11,20 @@ export function transTypeOf({ kind }: { readonly kind: PaymentKind | PaymentOrde
 
 /**
  * Tells whose a transaction is by the provider's word. It is sent the payment's id as externalId and as userId, and may
- * leave out either. One that names the payment in one and another in the other is disputed: a person judges it before
- * anything goes by it, and a list that shows it isn't empty.
+ * leave out either. One that names the payment in one and another in the other is disputed, and so is one that another
+ * payment goes by, unless it names only others: a person judges it before anything goes by it, and a list that shows it
+ * isn't empty.
  */
 export function ownerOf(
   id: string,
-  { externalId, userId }: Pick<Transaction, 'externalId' | 'userId'>,
+  { externalId, userId, takenBy }: Pick<Transaction, 'externalId' | 'userId' | 'takenBy'>,
 ): 'payment' | 'another' | 'disputed' | 'unnamed' {
   const named = [externalId, userId].filter((one) => one !== undefined);
+  if (named.length > 0 && !named.includes(id)) return 'another';
+  if (takenBy !== undefined) return 'disputed';
   if (named.length === 0) return 'unnamed';
   if (named.every((one) => one === id)) return 'payment';
-  return named.includes(id) ? 'disputed' : 'another';
+  return 'disputed';
 }
 
 /** A transaction's difference from the order: the field, and words for a person. */
@@ -37,7 +40,10 @@ interface OrderDifference {
  * doesn't differ: it promises none but the id and the status.
  */
 export function differenceOf(order: PaymentOrder, transaction: Transaction): OrderDifference | undefined {
-  const { transId, amount, externalId, userId, transType, status } = transaction;
+  const { transId, amount, externalId, userId, transType, status, takenBy } = transaction;
+  if (takenBy !== undefined && isDisputed(order, transaction)) {
+    return { field: 'taken', words: `transaction ${transId} is that of the payment ${takenBy} already` };
+  }
   if (!mayBeOwn(order, transaction)) {
     const named = externalId === undefined || externalId === order.id ? userId : externalId;
     return {
@@ -77,7 +83,7 @@ export function mayBeOwn(order: PaymentOrder, transaction: Transaction): boolean
   return owner === 'payment' || owner === 'unnamed';
 }
 
-/** Reports whether a transaction names the payment, and another. */
+/** Reports whether a transaction names the payment, and another; or another goes by it. */
 export function isDisputed(order: PaymentOrder, transaction: Transaction): boolean {
   return ownerOf(order.id, transaction) === 'disputed';
 }

@@ -1,4 +1,5 @@
 import { allOf, matchedTransId, type Objection, overrules, type Resolution } from '../words/decision.js';
+import { isErased } from '../words/order.js';
 import type { TransId } from '../words/payment-id.js';
 import {
   type Claim,
@@ -28,6 +29,7 @@ export function objectionToDecision(payment: PaymentState, resolution: Resolutio
     objectionToNumber(phase, resolution) ??
     objectionToPerson(phase, resolution) ??
     objectionToSending(payment, phase, resolution) ??
+    objectionWhileLeaving(payment, now) ??
     objectionToTiming(payment, resolution, now) ??
     (isProposal(payment, phase, resolution) ? undefined : objectionDuringQuiet(payment, now));
   return refusal && withTransactionAmount(payment, resolution, refusal);
@@ -49,6 +51,7 @@ function objectionToSending(
   { decision }: Resolution,
 ): Refusal | undefined {
   if (decision.action !== 'resend') return undefined;
+  if (isErased(payment.order)) return resolutionRefused("its payer's data was erased: it can't be sent");
   const unreleased = objectionToUnreleased(payment);
   if (unreleased !== undefined) return resolutionRefused(unreleased);
   if (inquiry?.kind === 'searching' && inquiry.ambiguity.otherwise?.failureCode === 'withdrawn') {
@@ -65,6 +68,12 @@ function objectionToSending(
 }
 
 export const ENDED_ONCE = "the payment has already ended once: it can't be sent again";
+
+/** Objects while a request of a worker that is lost may still leave: whatever is decided, that wouldn't stop it. */
+function objectionWhileLeaving({ sends: { lastAt = 0 } }: PaymentState, now: number): Refusal | undefined {
+  if (lastAt <= now) return undefined;
+  return resolutionRefused(`its latest request may still be on its way: decide after ${isoTime(lastAt)}`);
+}
 
 /** Refuses a decision for an objection that the operator can overrule, besides those that it overrules already. */
 export function overrulable(words: string, { force }: Resolution, objection: Objection, insist?: string): Refusal {

@@ -1,5 +1,4 @@
 import type { HeldFor } from '../words/order.js';
-import type { ListAnswer, StatusAnswer } from '../words/outcome.js';
 import type { TransId } from '../words/payment-id.js';
 import type { PaymentState } from '../words/payment-state.js';
 import {
@@ -14,8 +13,7 @@ import {
 import { claimDueAt, nextClaim } from './claims.js';
 import { nextToAsk } from './ended.js';
 import { heldUntil } from './held.js';
-import { nextDue } from './notification.js';
-import { LOOKS_BUDGETED, nextFreeAt, recordQuestion, STATUS_CALLS_BUDGETED } from './polling.js';
+import { LOOKS_BUDGETED, nextFreeAt, recordQuestion } from './polling.js';
 import { isLookedUpFirst } from './waiting.js';
 
 /** The one thing that a payment has to do next. */
@@ -24,15 +22,7 @@ export type Todo =
   | { readonly kind: 'lookUp' }
   /** `isClaim`: the transaction is one that a hint named. */
   | { readonly kind: 'askStatus'; readonly transId: TransId; readonly isClaim: boolean }
-  /** `isUnissued`: the link was made and given to nobody, as far as the payment knows. */
-  | { readonly kind: 'expire'; readonly transId: TransId; readonly isUnissued?: true }
-  /**
-   * Asks Temporal whether the workflow may have been reset, before a payment ends without this run having issued a
-   * link.
-   */
-  | { readonly kind: 'checkReset' }
-  /** Begins a try to notify the merchant, in parallel to everything else. Its outcome comes as `delivered`. */
-  | { readonly kind: 'deliver'; readonly number: number; readonly at: number; readonly tries: number }
+  | { readonly kind: 'expire'; readonly transId: TransId }
   /** Nothing until this time (ms since the epoch), or until an event comes. */
   | { readonly kind: 'wait'; readonly until?: number | undefined; readonly summary: string }
   | { readonly kind: 'end' };
@@ -43,31 +33,14 @@ interface Task {
   readonly summary: string;
 }
 
-/** Returns what is due: the payment's own task first, then claims, then notifications; or the wait until one is due. */
+/** Returns what is due: the payment's own task first, then claims; or the wait until one is due. */
 export function plan(payment: PaymentState, now: number): Todo {
-  const tasks = [phaseTask(payment, now), claimTask(payment, now), deliveryTask(payment)].filter(
-    (task) => task !== undefined,
-  );
+  const tasks = [phaseTask(payment, now), claimTask(payment, now)].filter((task) => task !== undefined);
   const ready = tasks.find(({ at }) => at <= now);
   if (ready !== undefined) return ready.todo;
   const waiting = [...tasks, ...timerOf(payment)].sort((one, other) => one.at - other.at)[0];
   if (waiting !== undefined) return { kind: 'wait', until: waiting.at, summary: waiting.summary };
-  return payment.phase.kind === 'ended' && payment.delivering === undefined
-    ? { kind: 'end' }
-    : { kind: 'wait', summary: 'Until something happens' };
-}
-
-/**
- * Reports whether the payment would ask the provider for a status earlier than it does, if the budget of questions had
- * room: see {@link nextFreeAt}.
- */
-export function waitsForBudget(payment: PaymentState, now: number): boolean {
-  if (payment.recentQuestions.length < STATUS_CALLS_BUDGETED) return false;
-  const todo = plan(payment, now);
-  if (todo.kind !== 'wait' || todo.until === undefined) return false;
-  const unlimited = plan({ ...payment, recentQuestions: [] }, now);
-  if (unlimited.kind === 'wait') return unlimited.until !== undefined && unlimited.until < todo.until;
-  return unlimited.kind === 'askStatus';
+  return payment.phase.kind === 'ended' ? { kind: 'end' } : { kind: 'wait', summary: 'Until something happens' };
 }
 
 /** Lists times at which nothing is asked, but the payment moves on by itself. */
@@ -101,7 +74,6 @@ function phaseTask(payment: PaymentState, now: number): Task | undefined {
     case 'sending':
       return { at: now, todo: { kind: 'send', cause: phase.cause }, summary: 'Send' };
     case 'waiting':
-      if (phase.isGivenUp) return resetTask(now);
       return isLookedUpFirst(payment, phase)
         ? { at: afterQuiet(payment, phase.until), todo: { kind: 'lookUp' }, summary: 'Look whether it was taken' }
         : undefined;
@@ -120,9 +92,7 @@ function inquiryTask(payment: PaymentState, inquiry: Inquiry, now: number): Task
   switch (inquiry.kind) {
     case 'searching': {
       const { clearing } = inquiry;
-      const link = clearing?.unissued[0];
-      if (clearing !== undefined && link === undefined) return resetTask(now);
-      return link === undefined
+      return clearing === undefined
         ? {
             at: afterQuiet(payment, inquiry.nextAt),
             todo: { kind: 'lookUp' },
@@ -130,7 +100,7 @@ function inquiryTask(payment: PaymentState, inquiry: Inquiry, now: number): Task
           }
         : {
             at: afterQuiet(payment, now),
-            todo: { kind: 'expire', transId: link, isUnissued: true },
+            todo: { kind: 'expire', transId: clearing.unissued[0] },
             summary: 'Expire the link',
           };
     }
@@ -145,11 +115,6 @@ function inquiryTask(payment: PaymentState, inquiry: Inquiry, now: number): Task
         summary: 'Look for another transaction',
       };
   }
-}
-
-/** Plans the question to Temporal whether the workflow may have been reset. The provider isn't asked. */
-function resetTask(now: number): Task {
-  return { at: now, todo: { kind: 'checkReset' }, summary: 'Find out whether the workflow was reset' };
 }
 
 function pollTask(payment: PaymentState, { transId, polling }: Following, now: number): Task {
@@ -213,18 +178,6 @@ function claimTask(payment: PaymentState, now: number): Task | undefined {
   };
 }
 
-function deliveryTask({ notifications, delivering }: PaymentState): Task | undefined {
-  const next = nextDue(notifications);
-  if (next === undefined || delivering !== undefined) return undefined;
-  const { number, type, delivery } = next;
-  const { at, tries } = delivery;
-  return {
-    at,
-    todo: { kind: 'deliver', number, at, tries },
-    summary: `Notify the merchant again: ${type}`,
-  };
-}
-
 /** Puts a time off to the end of the quiet that the provider has asked for. */
 function afterQuiet({ quietUntil = 0 }: PaymentState, at: number): number {
   return Math.max(at, quietUntil);
@@ -238,24 +191,7 @@ export function lookAllowedAt(payment: PaymentState, transId: TransId, now: numb
   return afterQuiet(payment, nextFreeAt(payment.recentQuestions, transId, now, LOOKS_BUDGETED));
 }
 
-/**
- * Counts the question of an operator's look, and keeps the quiet that the provider has asked for. A look decides
- * nothing.
- *
- * @param transId the transaction whose status was asked for
- */
-export function recordLook(
-  payment: PaymentState,
-  answer: StatusAnswer | ListAnswer,
-  now: number,
-  transId?: TransId,
-): PaymentState {
-  if (answer.kind === 'throttled' && answer.isOurs) return payment;
-  const { recentQuestions } = payment;
-  const retryAfterMs = answer.kind === 'throttled' ? answer.retryAfterMs : undefined;
-  return {
-    ...payment,
-    ...(transId !== undefined && { recentQuestions: recordQuestion(recentQuestions, transId, now) }),
-    ...(retryAfterMs !== undefined && { quietUntil: afterQuiet(payment, now + retryAfterMs) }),
-  };
+/** Counts the question of an operator's look about a transaction. */
+export function recordLook(payment: PaymentState, transId: TransId, now: number): PaymentState {
+  return { ...payment, recentQuestions: recordQuestion(payment.recentQuestions, transId, now) };
 }

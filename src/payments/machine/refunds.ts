@@ -1,102 +1,17 @@
 import { MINIMUM_AMOUNT, xaf } from '../words/limits.js';
-import type { PaymentId, TransId } from '../words/payment-id.js';
+import type { TransId } from '../words/payment-id.js';
 import { isFinalPayment, otherAmountOf, type PaymentState, statusOf, transIdOf } from '../words/payment-state.js';
-import { HOUR_MS, MINUTE_MS } from '../words/time.js';
 import type { Transaction } from '../words/transaction.js';
 import { isOpen } from './known-transactions.js';
 
 /*
- * The refunds of a collection: in every state, what was or may have been sent stays within what was collected. One
- * workflow for each collection keeps them, and takes one reservation after the other; whoever wants one brings fresh
- * readings of all refunds that are known.
+ * The refunds of a collection: in every state, what was or may have been sent stays within what was collected. The book
+ * has each refund's amount count from its order on, and then what {@link sentBy} says.
  */
-
-/** A refund as its collection counts it; amounts in XAF, times in ms since the epoch. */
-export type CountedRefund =
-  /** No payment has been seen of it yet: it may start within {@link START_WITHIN_MS} from `at`. */
-  | { readonly kind: 'reserved'; readonly id: PaymentId; readonly amount: number; readonly at: number }
-  /** `amount` was sent or may have been, by its payment as it was at `asOf`. */
-  | { readonly kind: 'known'; readonly id: PaymentId; readonly amount: number; readonly asOf: number };
-
-/** A refund's payment as it is now, or the certainty that there is none. */
-export type RefundReading =
-  | { readonly kind: 'known'; readonly id: PaymentId; readonly amount: number; readonly asOf: number }
-  | { readonly kind: 'none'; readonly id: PaymentId };
-
-/** A request for a reservation: the amounts of the refund and of what was collected, in XAF, and all known readings. */
-export interface RefundReservation {
-  readonly id: PaymentId;
-  readonly amount: number;
-  readonly collected: number;
-  readonly readings: readonly RefundReading[];
-  /** Time before the first reading, in ms since the epoch: a request may wait for long until a worker takes it. */
-  readonly readAt: number;
-}
-
-/**
- * Result of a reservation. `known`: the refund has a payment, or had one, so that nothing may start under its id.
- * `noRoom`: the others count for `counted` XAF.
- */
-export type RefundAnswer =
-  | { readonly kind: 'reserved' }
-  | { readonly kind: 'known' }
-  | { readonly kind: 'noRoom'; readonly counted: number };
-
-/** A refund starts within this time of its reservation's request, or not at all; in ms. */
-export const START_WITHIN_MS = MINUTE_MS;
-
-/** A reservation without a payment lasts for this long, in ms: far longer than {@link START_WITHIN_MS}. */
-export const RESERVED_FOR_MS = HOUR_MS;
-
-/** Counts what the readings say, and reserves a refund's amount if the collection has it. */
-export function reserveRefund(
-  before: readonly CountedRefund[],
-  { id, amount, collected, readings, readAt }: RefundReservation,
-  now: number,
-): { readonly refunds: readonly CountedRefund[]; readonly answer: RefundAnswer } {
-  const refunds = countReadings(before, readings, Math.min(readAt, now));
-  const own = refunds.find((one) => one.id === id);
-  if (own?.kind === 'known') return { refunds, answer: { kind: 'known' } };
-  const others = refunds.filter((one) => one !== own);
-  const counted = sumOf(others);
-  // Repeated with another amount, it may be either of the two that is paid.
-  const most = Math.max(amount, own?.amount ?? 0);
-  if (counted + most > collected) return { refunds, answer: { kind: 'noRoom', counted } };
-  return { refunds: [...others, { kind: 'reserved', id, amount: most, at: now }], answer: { kind: 'reserved' } };
-}
-
-/** Counts what refunds' payments tell. @param readAt time before the first reading, in ms since the epoch */
-export function countReadings(
-  before: readonly CountedRefund[],
-  readings: readonly RefundReading[],
-  readAt: number,
-): readonly CountedRefund[] {
-  return readings.reduce((known, reading) => withReading(known, reading, readAt), before);
-}
 
 /** Sums up refunds, in XAF. */
-export function sumOf(refunds: readonly { readonly amount: number }[]): number {
+function sumOf(refunds: readonly { readonly amount: number }[]): number {
   return refunds.reduce((sum, { amount }) => sum + amount, 0);
-}
-
-/** Counts a reading. A refund that isn't counted is added: a restored backup may have forgotten it. */
-function withReading(
-  refunds: readonly CountedRefund[],
-  reading: RefundReading,
-  readAt: number,
-): readonly CountedRefund[] {
-  const before = refunds.find(({ id }) => id === reading.id);
-  const others = refunds.filter((one) => one !== before);
-  if (reading.kind === 'known') return isNewer(reading, before) ? [...others, reading] : refunds;
-  // Temporal forgets payments, too: one that was seen once still counts.
-  const isOver = before?.kind === 'reserved' && before.at + RESERVED_FOR_MS <= readAt;
-  return isOver ? others : refunds;
-}
-
-/** Of two readings of one time, the smaller is the later: what makes a refund count for more gives it a new time. */
-function isNewer({ asOf, amount }: RefundReading & { kind: 'known' }, before: CountedRefund | undefined): boolean {
-  if (before?.kind !== 'known') return true;
-  return asOf > before.asOf || (asOf === before.asOf && amount < before.amount);
 }
 
 /**

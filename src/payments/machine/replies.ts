@@ -18,7 +18,6 @@ export const REFUSAL_TYPES = [
   'NotHeld',
   'SamePerson',
   'OtherDigest',
-  'NoSuchNotification',
   'NotChecked',
 ] as const;
 

@@ -14,15 +14,14 @@ import type { PaymentEvent, RequestEvent } from './events.js';
 import { startClosing } from './following.js';
 import { isStopping, notApproved, objectionToApproval, objectionToStop, onApprove, stop } from './held.js';
 import { mayBePaid, whyPaid } from './known-transactions.js';
-import { newDelivery, withDelivery } from './notification.js';
 import { objectionToDecision } from './objections.js';
 import { type Change, done, NOT_UNDER_REVIEW, type Refusal, type Reply, refuse } from './replies.js';
 import { objectionToRejection, onReject } from './second-person.js';
 import { objectionToRecall, onRecall } from './sending.js';
 import { askSoon, toEnded } from './transitions.js';
-import { isUnchecked, NOT_KNOWN, objectionToWithdrawal, WITHDRAWN } from './waiting.js';
+import { NOT_KNOWN, objectionToWithdrawal, WITHDRAWN } from './waiting.js';
 
-/** Requests that may wait at a time; more are answered at once. Temporal takes ten updates of a workflow at a time. */
+/** Requests that may wait at a time; more are answered at once, so that the payment's state doesn't grow with them. */
 const MAX_PENDING_REQUESTS = 4;
 
 /**
@@ -43,13 +42,6 @@ export function objectionTo(payment: PaymentState, event: RequestEvent, now: num
       return isToBeSent(payment.phase)
         ? objectionToRecall(payment, payment.phase, event.rejection)
         : objectionToRejection(payment, event.rejection);
-    case 'resendNotification':
-      return payment.notifications.some(({ number }) => number === event.number)
-        ? undefined
-        : {
-            type: 'NoSuchNotification',
-            words: `the payment has no notification ${event.number}`,
-          };
     case 'refresh':
     case 'recheck':
       return undefined;
@@ -65,10 +57,11 @@ function objectionToExpiry(payment: PaymentState, now: number): Refusal | undefi
     const objection = objectionToStop(payment, now);
     return objection && { ...objection, type: 'NotExpirable' };
   }
-  if (phase.kind === 'waiting') return objectionToWithdrawal(payment, phase);
+  // Its request isn't on its way: its outcome would come first.
+  if (isToBeSent(phase)) return objectionToWithdrawal(payment, phase);
   if (isStopping(payment)) return undefined;
   if (order.kind !== 'link') return { type: 'NotALink', words: 'only a payment link can be expired' };
-  if (phase.kind === 'sending' || phase.kind === 'searching') {
+  if (phase.kind === 'searching') {
     return { type: 'NotInitiated', words: 'the provider has not made the link yet' };
   }
   if (askedAbout(phase) === undefined)
@@ -109,10 +102,6 @@ export function onRequest(payment: PaymentState, event: RequestEvent, now: numbe
       return payment.phase.kind === 'ended'
         ? answerLater(recheck(payment, payment.phase, now), event.request, 'check')
         : onRequest(payment, { kind: 'refresh', request: event.request }, now);
-    case 'resendNotification': {
-      const notifications = withDelivery(payment.notifications, event.number, newDelivery(now));
-      return done({ ...payment, notifications: notifications ?? payment.notifications }, event.request);
-    }
   }
 }
 
@@ -123,11 +112,7 @@ function onExpireRequest(
 ): Change {
   const { phase } = payment;
   if (phase.kind === 'held') return answerOnceEnded(stop(payment, WITHDRAWN, now, mayHaveBeenSent), request);
-  // Nobody could tell a moment ago whether an earlier run has sent it: one look at the list isn't enough.
-  if (phase.kind === 'waiting' && isUnchecked(payment, phase)) {
-    return answerOnceEnded(stop(payment, WITHDRAWN, now), request);
-  }
-  if (phase.kind === 'waiting') {
+  if (isToBeSent(phase)) {
     return mayHaveBeenSent ? refuse(payment, request, NOT_KNOWN) : done(toEnded(payment, WITHDRAWN, now), request);
   }
   if (isStopping(payment)) return answerOnceEnded(payment, request);
@@ -164,7 +149,6 @@ function answerLater(payment: PaymentState, request: number, what: PendingReques
 }
 
 export function isAnswered(pending: PendingRequest, { phase }: PaymentState, event: PaymentEvent): boolean {
-  if (event.kind === 'handOver') return true;
   switch (pending.for) {
     case 'poll':
       if (askedAbout(phase) === undefined || event.kind === 'listed') return true;

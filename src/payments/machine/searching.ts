@@ -1,20 +1,11 @@
 import type { ExpiryAnswer, ListAnswer } from '../words/outcome.js';
 import type { TransId } from '../words/payment-id.js';
 import { namedIn, type PaymentState } from '../words/payment-state.js';
-import type { Ambiguity, Failed, Searching } from '../words/phase.js';
+import { type Ambiguity, type Failed, inquiryOf, isNonEmpty, type Searching } from '../words/phase.js';
 import type { Transaction } from '../words/transaction.js';
 import { cannotMoveMoney, markPossiblyDouble, withPossibleDoubles, withTransactions } from './known-transactions.js';
 import { listedAfterMs, lookUpDelay } from './look-ups.js';
-import {
-  aboutToSend,
-  askSoon,
-  inPhase,
-  toEnded,
-  toFollowing,
-  toReview,
-  withEarlierRun,
-  withInquiry,
-} from './transitions.js';
+import { aboutToSend, askSoon, inPhase, toEnded, toFollowing, toReview, withInquiry } from './transitions.js';
 import { judge, UNREAD_MS } from './verdict.js';
 
 /**
@@ -36,7 +27,13 @@ export function onListed(payment: PaymentState, searching: Searching, answer: Li
       return adopt(payment, verdict.transaction, now);
     case 'expireUnissued':
       // The list may leave them out from now on, or show them as they were.
-      return expireUnissued(withTransactions(payment, verdict.transactions), searched, verdict.unissued, verdict.next);
+      return expireUnissued(
+        withTransactions(payment, verdict.transactions),
+        searched,
+        verdict.unissued,
+        verdict.next,
+        now,
+      );
     case 'send':
       return aboutToSend(payment, 'policy', searched.ambiguity);
     case 'end':
@@ -66,10 +63,9 @@ function withReason(payment: PaymentState, why: string): PaymentState {
 }
 
 /**
- * Goes on after an attempt to expire an unissued link: nobody was given its address, so silence holds nothing up. If an
- * earlier run may have given it to the merchant, it was issued: it is looked for once more, and followed. A provider
- * that answers, and hasn't expired it, may be about to show that it is paid after all: nothing is made or said before
- * it has.
+ * Goes on after an attempt to expire an unissued link: nobody was given its address, so silence holds nothing up. A
+ * provider that answers, and hasn't expired it, may be about to show that it is paid after all: nothing is made or said
+ * before it has.
  */
 export function onUnissuedExpired(
   payment: PaymentState,
@@ -80,7 +76,6 @@ export function onUnissuedExpired(
 ): PaymentState {
   const { clearing, ...rest } = searching;
   if (clearing === undefined) return payment;
-  if (answer.kind === 'mayBeGiven') return onResetChecked(payment, searching, true, now);
   const isAlive =
     answer.kind === 'refused' || (answer.kind === 'expired' && !cannotMoveMoney(payment, answer.transaction.status));
   if (!isAlive) {
@@ -88,7 +83,7 @@ export function onUnissuedExpired(
     // This answer shows no transaction. An old one may show it as it was.
     const known =
       answer.kind === 'alreadyExpired' ? withTransactions(payment, [{ transId, status: 'EXPIRED' }]) : payment;
-    return expireUnissued(known, searching, unissued, clearing.next);
+    return expireUnissued(known, searching, unissued, clearing.next, now);
   }
   const why = `the provider doesn't expire ${transId}, which was made for this payment`;
   return now < searching.ambiguity.since + UNREAD_MS || payment.phase.kind === 'review'
@@ -97,32 +92,18 @@ export function onUnissuedExpired(
 }
 
 /**
- * Ends a payment for which no link could be made, unless an earlier run may have given the merchant one: that is looked
- * for, for a grace period of its own, and then a person is asked.
- */
-export function onResetChecked(
-  payment: PaymentState,
-  searching: Searching,
-  mayBeReset: boolean,
-  now: number,
-): PaymentState {
-  const { reason } = searching.ambiguity;
-  if (mayBeReset) return searchAfterReset(payment, reason, now);
-  const failed = `no link could be created: ${reason}`;
-  return endUnlessNamed(payment, { status: 'FAILED', reason: failed, failureCode: 'link_not_created' }, now);
-}
-
-/**
- * Ends a payment for which no transaction is known, unless a hint says that there is one: then it is looked for
- * first, and if that comes to nothing, a person is asked. For a link, an earlier run may have issued one.
+ * Ends a payment for which no transaction is known, unless a hint says that there is one: then it is looked for first,
+ * and if the hint doesn't come to nothing, a person is asked.
  */
 export function endUnlessNamed(payment: PaymentState, outcome: Failed, now: number): PaymentState {
   const [named] = namedIn(payment);
+  const isRead = inquiryOf(payment.phase)?.kind === 'searching';
+  // Of a link that the book may have lost, the list is read first.
+  if (named === undefined && payment.order.kind === 'link' && payment.sends.mayBeDouble && !isRead) {
+    return endIfAbsent(payment, outcome, outcome.reason ?? outcome.failureCode, now);
+  }
   if (named === undefined) return toEnded(payment, outcome, now);
-  const reason = `${outcome.reason}; but a notification names ${named} as its transaction`;
-  return payment.order.kind === 'link'
-    ? searchAfterReset(payment, reason, now)
-    : endIfAbsent(payment, outcome, reason, now);
+  return endIfAbsent(payment, outcome, `${outcome.reason}; but a notification names ${named} as its transaction`, now);
 }
 
 /**
@@ -139,28 +120,26 @@ export function endIfAbsent(
 ): PaymentState {
   const listedBy = now + waitMs;
   const ambiguity: Ambiguity = { reason, since: now, otherwise: outcome, listedBy };
-  return inPhase(markPossiblyDouble(payment), { kind: 'searching', ambiguity, lookUps: 0, nextAt: listedBy });
+  return withInquiry(markPossiblyDouble(payment), { kind: 'searching', ambiguity, lookUps: 0, nextAt: listedBy });
 }
 
-/** Looks for a link that an earlier run may have given to the merchant, under review or not. */
-export function searchAfterReset(payment: PaymentState, before: string, now: number): PaymentState {
-  const reason = `${before}; an earlier run of the workflow may have given the merchant a link`;
-  const ambiguity = { reason, since: now, isReset: true } as const;
-  const nextAt = now + lookUpDelay(payment, ambiguity, 0, now);
-  return withInquiry(withEarlierRun(payment, ambiguity), { kind: 'searching', ambiguity, lookUps: 0, nextAt });
-}
-
+/** Expires links that nobody was given, one after the other. Then the payment goes on without one. */
 function expireUnissued(
   payment: PaymentState,
   searching: Searching,
   unissued: readonly TransId[],
   next: 'send' | 'fail',
+  now: number,
 ): PaymentState {
-  // Before it fails, Temporal is asked whether an earlier run may have given a link.
-  const isUnderWay = unissued.length > 0 || next === 'fail';
-  if (isUnderWay) return withInquiry(payment, { ...searching, clearing: { unissued, next } });
+  if (isNonEmpty(unissued)) return withInquiry(payment, { ...searching, clearing: { unissued, next } });
   const { clearing: _done, ...rest } = searching;
+  if (next === 'fail') return endUnlessNamed(payment, outcomeWithoutLink(searching.ambiguity), now);
   return payment.phase.kind === 'review'
     ? withInquiry(payment, rest)
     : aboutToSend(payment, 'policy', searching.ambiguity);
+}
+
+function outcomeWithoutLink({ otherwise, reason }: Ambiguity): Failed {
+  const failed = `no link could be created: ${reason}`;
+  return otherwise ?? { status: 'FAILED', reason: failed, failureCode: 'link_not_created' };
 }

@@ -1,7 +1,7 @@
 import { overrules, type Rejected, type Rejection } from '../words/decision.js';
 import { sendAtOf } from '../words/order.js';
 import type { InitiationOutcome } from '../words/outcome.js';
-import { namedIn, type PaymentState } from '../words/payment-state.js';
+import type { PaymentState } from '../words/payment-state.js';
 import type { Sending, TransactionMention, Waiting } from '../words/phase.js';
 import { onHintBeforeRelease } from './held.js';
 import { withPossibleDoubles } from './known-transactions.js';
@@ -12,40 +12,24 @@ import { endIfAbsent, endUnlessNamed } from './searching.js';
 import { askSoon, inPhase, toFollowing, toSearching } from './transitions.js';
 import { callOff, countSend, NOT_KNOWN, onUnsent, searchUnderReview, withoutDecision } from './waiting.js';
 
-/** Time limit for the provider's list, in ms. After it, a payment's first request is sent without the list. */
-export const FIRST_LOOK_MS = 3_000;
-
 /** Time limit for the look at a refund's collection, in ms. After it, the refund isn't sent. */
 export const COLLECTION_LOOK_MS = 10_000;
 
 /**
  * Decides when a request for money is sent, by the provider's list right before: never, if that shows the payment.
  *
- * - `unread`: also if it can't be read. It is the payment's first try, the payment was never held, and no hint names a
- *   transaction of it, which an earlier workflow may have made.
  * - `refused`: only if it shows nothing, or the provider refuses to list the payment. An operator insists on a resend.
  * - `absent`: only if it shows nothing.
  * - `late`: never. Its time is over, and the list tells whether it was sent before.
  */
-export type SentIf = 'unread' | 'refused' | 'absent' | 'late';
+export type SentIf = 'refused' | 'absent' | 'late';
 
-/** @param orderedAt when the payment was ordered, in ms since the epoch: a worker may have begun with it long after */
-export function sentIf(payment: PaymentState, now: number, orderedAt = payment.createdAt): SentIf {
-  const { phase, resolved, release } = payment;
+export function sentIf(payment: PaymentState, now: number): SentIf {
+  const { phase, resolved } = payment;
   if (phase.kind !== 'sending') return 'absent';
-  if (isTooLate(payment, phase, now, orderedAt)) return 'late';
-  if (isFirstTry(phase)) return release === undefined && namedIn(payment).length === 0 ? 'unread' : 'absent';
+  if (isTooLate(payment, phase, now)) return 'late';
   const isInsisted = phase.cause === 'operator' && resolved !== undefined && overrules(resolved.force, 'no_answer');
   return isInsisted ? 'refused' : 'absent';
-}
-
-/**
- * Returns since when a payout was held that no operator has decided to send, in ms since the epoch. It isn't sent if
- * Temporal was restored from a backup since: somebody may have stopped it after that backup.
- */
-export function heldSince({ phase, release, createdAt }: PaymentState): number | undefined {
-  const isDecided = phase.kind === 'sending' && phase.cause === 'operator';
-  return release === undefined || isDecided ? undefined : createdAt;
 }
 
 /**
@@ -53,15 +37,27 @@ export function heldSince({ phase, release, createdAt }: PaymentState): number |
  * payout's date and approval, and not from when a worker got to it.
  */
 function isTooLate(
-  { order, terms, release }: PaymentState,
+  { order, terms, release, createdAt }: PaymentState,
   { cause, ambiguity }: Sending,
   now: number,
-  orderedAt: number,
 ): boolean {
   if (cause !== 'order' || ambiguity !== undefined) return false;
   const approvedAt = release?.approvals.map(({ at }) => at) ?? [];
-  return now >= Math.max(orderedAt, sendAtOf(order) ?? orderedAt, ...approvedAt) + terms.sendByMs;
+  return now >= Math.max(createdAt, sendAtOf(order) ?? createdAt, ...approvedAt) + terms.sendByMs;
 }
+
+/**
+ * Looks, before a link is made, for one that the book may have lost: it may have been given to a payer, and be paid.
+ */
+export function searchAfterGap(payment: PaymentState, now: number): PaymentState {
+  const { order, terms, phase, sends, createdAt } = payment;
+  if (order.kind !== 'link' || !sends.mayBeDouble) return payment;
+  if ((phase.kind !== 'sending' && phase.kind !== 'waiting') || phase.ambiguity !== undefined) return payment;
+  // Where it is too late for a link, it ends, once the list was read.
+  return now < createdAt + terms.sendByMs ? toSearching(payment, { reason: GONE_BACK, since: now }, now) : payment;
+}
+
+const GONE_BACK = 'the book of payments went back in time';
 
 function isFirstTry({ cause, unsent }: Sending): boolean {
   return cause === 'order' && unsent === undefined;
@@ -75,20 +71,20 @@ export function onSent(payment: PaymentState, phase: Sending, outcome: Initiatio
     case 'rejected':
       return onRejected(payment, phase, outcome.message, now);
     case 'ambiguous':
-      return onAmbiguous(countSend(payment, now), phase, outcome, now);
+      return onAmbiguous(countSend(payment, Math.max(now, outcome.leavesBy ?? 0)), phase, outcome, now);
     case 'unauthorized':
       return onUnsent(payment, phase, 'credentials', outcome.message, now);
     case 'throttled': {
       // It may have been taken: one who decides in haste is told from when on the list shows that.
       const { sends, order } = payment;
       const mayBeDouble = sends.mayBeDouble || order.kind !== 'link';
-      const known = { ...payment, sends: { ...sends, lastAt: now, mayBeDouble } };
+      const known = { ...payment, sends: { ...sends, lastAt: now, mayBeDouble, isThrottled: true as const } };
       return onUnsent(known, phase, 'throttled', outcome.reason, now, outcome.retryAfterMs);
     }
-    case 'notSent':
-      return onUnsent(payment, phase, 'connection', outcome.reason, now);
-    case 'unchecked':
-      return onUnsent(payment, phase, 'unchecked', outcome.reason, now, outcome.retryAfterMs);
+    case 'notSent': {
+      const hold = outcome.isUnread ? 'unread' : 'connection';
+      return onUnsent(payment, phase, hold, outcome.reason, now, outcome.retryAfterMs);
+    }
     case 'withheld':
       return onWithheld(payment, phase, outcome, now);
   }
@@ -106,7 +102,7 @@ function onRejected(payment: PaymentState, { ambiguity, unsent }: Sending, messa
   if (ambiguity === undefined) {
     const again = `${unsent?.reason}; sent again, and rejected: ${message}`;
     // Where the provider took none of the tries before, nobody waits any longer than that is looked up.
-    const isUntaken = unsent?.wasTried && !unsent.wasThrottled;
+    const isUntaken = !unsent?.wasThrottled;
     return endIfAbsent(payment, outcome, again, now, isUntaken ? LISTED_AFTER_MS : undefined);
   }
   const reason = `${ambiguity.reason}; sent once more, and rejected: ${message}`;
@@ -133,20 +129,21 @@ function onWithheld(
 
 /**
  * Handles a request that the provider may have taken. All attempts to create a link share one grace period; for a
- * resend of money, another begins.
+ * resend of money, another begins. What may still leave is in question from when it can't any more: before that, no
+ * list proves that it is absent.
  */
 function onAmbiguous(
   payment: PaymentState,
   { cause, ambiguity }: Sending,
-  { reason, isReset, shown = [] }: Extract<InitiationOutcome, { readonly kind: 'ambiguous' }>,
+  { reason, shown = [], leavesBy = 0 }: Extract<InitiationOutcome, { readonly kind: 'ambiguous' }>,
   now: number,
 ): PaymentState {
   const known = shown.length === 0 ? payment : withPossibleDoubles(payment, ownAmong(payment.order, shown));
-  const since = ambiguity !== undefined && payment.order.kind === 'link' ? ambiguity.since : now;
+  const since = ambiguity !== undefined && payment.order.kind === 'link' ? ambiguity.since : Math.max(now, leavesBy);
   const lookUps = payment.order.kind === 'link' ? payment.sends.count : 0;
   // What is shown right before it is sent keeps it from being sent: a decision to send it wasn't carried out.
   const undecided = shown.length === 0 ? known : withoutDecision(known, cause);
-  return toSearching(undecided, { reason, since, ...(isReset && { isReset }) }, now, lookUps);
+  return toSearching(undecided, { reason, since }, now, lookUps);
 }
 
 /**

@@ -1,20 +1,13 @@
 import * as z from 'zod/mini';
 import type { Timeline, TimelineEntry } from '../views/timeline-entry.js';
-import { OBJECTIONS, type Rejection, type Resolution } from '../words/decision.js';
+import { OBJECTIONS } from '../words/decision.js';
 import { MAX_TRANS_ID_LENGTH } from '../words/limits.js';
-import {
-  type DirectOrder,
-  HELD_FOR,
-  type LinkOrder,
-  type PaymentOrder,
-  type PaymentTerms,
-  type PayoutOrder,
-} from '../words/order.js';
+import { HELD_FOR, type PaymentOrder, type PaymentTerms } from '../words/order.js';
 import type { InitiationOutcome } from '../words/outcome.js';
-import { FAILURE_CODES, PAYMENT_EVENT_TYPES } from '../words/payment.js';
+import { FAILURE_CODES } from '../words/payment.js';
 import type { PaymentId, TransId } from '../words/payment-id.js';
 import type { PaymentState } from '../words/payment-state.js';
-import type { Ended, TransactionMention } from '../words/phase.js';
+import type { TransactionMention } from '../words/phase.js';
 import {
   MEDIUMS,
   PHONE_MEDIUMS,
@@ -24,8 +17,8 @@ import {
 } from '../words/transaction.js';
 
 /*
- * The schemas of a payment's state, and of its parts: Temporal and the records keep it for longer than any version of
- * the code runs. Objects are loose: a field that only another version knows is kept.
+ * The schemas of a payment's state, and of its parts: the book keeps it for longer than any version of the code runs.
+ * Objects are loose: a field that only another version knows is kept.
  */
 
 // Without a language, zod says of every mistake that it is invalid input.
@@ -131,6 +124,7 @@ const transactionFields = {
   financialTransId: optional(text()),
   externalId: optional(text()),
   userId: optional(text()),
+  takenBy: optional(paymentId),
 };
 const transaction = typed<Transaction>()(object(transactionFields));
 
@@ -141,10 +135,14 @@ const outcome = typed<InitiationOutcome>()(
     object({ kind: z.literal('rejected'), ...rejected }),
     object({ kind: z.literal('unauthorized'), ...rejected }),
     object({ kind: z.literal('throttled'), reason: text(), retryAfterMs: optional(number()) }),
-    object({ kind: z.literal('notSent'), reason: text() }),
-    object({ kind: z.literal('unchecked'), reason: text(), retryAfterMs: optional(number()) }),
+    object({ kind: z.literal('notSent'), reason: text(), isUnread: yes, retryAfterMs: optional(number()) }),
     object({ kind: z.literal('withheld'), failureCode: oneOf('not_sent', 'not_refundable'), reason: text() }),
-    object({ kind: z.literal('ambiguous'), reason: text(), isReset: yes, shown: optional(list(transaction)) }),
+    object({
+      kind: z.literal('ambiguous'),
+      reason: text(),
+      shown: optional(list(transaction)),
+      leavesBy: optional(number()),
+    }),
   ]),
 );
 
@@ -176,15 +174,13 @@ const cause = oneOf('order', 'policy', 'operator');
 const unsent = object({
   tries: count,
   reason: text(),
-  hold: oneOf('credentials', 'throttled', 'connection', 'unchecked'),
+  hold: oneOf('credentials', 'throttled', 'connection', 'unread'),
   wasThrottled: yes,
-  wasTried: yes,
   begunAt: number(),
   since: number(),
 });
 const ambiguity = object({
   reason: text(),
-  isReset: yes,
   since: number(),
   otherwise: optional(object(failed)),
   listedBy: optional(number()),
@@ -199,14 +195,13 @@ const waiting = object({
   ambiguity: optional(ambiguity),
   unsent,
   until: number(),
-  isGivenUp: yes,
 });
 const lookUps = { lookUps: count, lastAt: optional(number()), nextAt: number() };
 const searching = object({
   kind: z.literal('searching'),
   ambiguity,
   ...lookUps,
-  clearing: optional(object({ unissued: transIds, next: oneOf('send', 'fail') })),
+  clearing: optional(object({ unissued: nonEmpty(transId), next: oneOf('send', 'fail') })),
 });
 const followed = oneOf('CREATED', 'PENDING', 'FAILED');
 const following = object({
@@ -281,7 +276,13 @@ const facts = object({
   reason: optional(text()),
   financialTransId: optional(text()),
 });
-const sends = object({ count, lastAt: optional(number()), policySpent: flag(), mayBeDouble: flag(), isReset: yes });
+const sends = object({
+  count,
+  lastAt: optional(number()),
+  policySpent: flag(),
+  mayBeDouble: flag(),
+  isThrottled: yes,
+});
 const claims = object({
   open: list(object({ transId, nextAt: number(), unanswered: count, unknown: count, isShown: yes })),
   notBefore: number(),
@@ -291,28 +292,24 @@ const claims = object({
 });
 const difference = object({
   transId,
-  field: oneOf('externalId', 'names', 'amount', 'transType', 'status'),
+  field: oneOf('externalId', 'names', 'taken', 'amount', 'transType', 'status'),
   words: text(),
   amount: optional(number()),
 });
 
-const lastTry = { lastTriedAt: optional(number()), lastError: optional(text()) };
-const delivery = union('kind', [
-  object({
-    kind: z.literal('due'),
-    at: number(),
-    tries: count,
-    since: optional(number()),
-    ...lastTry,
-    takenBy: optional(list(text())),
-  }),
-  object({ kind: z.literal('delivered'), at: number() }),
-  object({ kind: z.literal('noAddress'), at: number() }),
-  object({ kind: z.literal('abandoned'), at: number(), ...lastTry }),
+const phase = union('kind', [
+  held,
+  sending,
+  waiting,
+  searching,
+  following,
+  closing,
+  verifying,
+  review,
+  deciding,
+  ended,
 ]);
-const notification = object({ number: count, type: z.enum(PAYMENT_EVENT_TYPES), at: number(), delivery });
-
-const stateIn = <Phase extends z.ZodMiniType>(phase: Phase) =>
+const state = typed<PaymentState>()(
   object({
     order,
     terms,
@@ -331,22 +328,10 @@ const stateIn = <Phase extends z.ZodMiniType>(phase: Phase) =>
     others: list(object({ transId, status, amount: optional(number()), decidedAs: optional(status) })),
     recentQuestions: list(object({ transId, at: number() })),
     quietUntil: optional(number()),
-    notifications: list(notification),
-    delivering: optional(object({ number: count, at: number() })),
+    notified: count,
     pendingRequests: list(object({ request: count, for: oneOf('poll', 'closing', 'ending', 'check') })),
-  });
-const phase = union('kind', [
-  held,
-  sending,
-  waiting,
-  searching,
-  following,
-  closing,
-  verifying,
-  review,
-  deciding,
-  ended,
-]);
+  }),
+);
 
 /** Nothing is decided by a timeline: what an entry says is believed. */
 const entry = z.custom<TimelineEntry>(
@@ -359,25 +344,8 @@ const entry = z.custom<TimelineEntry>(
  * zod's changes when it is first used.
  */
 export const stateSchemas = () => ({
-  count,
-  identifier,
-  list,
-  paymentId,
-  transId,
-  status,
-  order,
-  linkOrder: typed<LinkOrder>()(linkOrder),
-  directOrder: typed<DirectOrder>()(directOrder),
-  payoutOrder: typed<PayoutOrder>()(payoutOrder),
-  terms,
   searchedTransaction: typed<SearchedTransaction>()(object({ ...transactionFields, dateInitiated: optional(text()) })),
   outcome,
-  resolution: typed<Resolution>()(object(resolution)),
-  rejection: typed<Rejection>()(object({ ...rejection, review: count })),
-  state: typed<PaymentState>()(stateIn(phase)),
-  endedState: typed<EndedPaymentState>()(stateIn(ended)),
+  state,
   timeline: typed<Timeline>()(object({ entries: list(entry), omitted: optional(count) })),
 });
-
-/** The state of a payment whose outcome is known. */
-export type EndedPaymentState = PaymentState & { readonly phase: Ended };

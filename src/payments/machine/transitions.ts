@@ -37,12 +37,16 @@ export function inPhase(payment: PaymentState, phase: Phase): PaymentState {
  * outcome is checked again afterwards.
  */
 export function aboutToSend(payment: PaymentState, cause: SendCause, ambiguity: Ambiguity | undefined): PaymentState {
-  const { sends, order } = payment;
+  const { order } = payment;
+  const { isThrottled, ...sends } = payment.sends;
   const mayBeDouble = cause === 'operator' || (cause === 'policy' && order.kind !== 'link');
+  // An operator may not have waited until the list shows whether it was taken.
+  const count = sends.count + (isThrottled && cause === 'operator' ? 1 : 0);
   return {
     ...payment,
     sends: {
       ...sends,
+      count,
       policySpent: sends.policySpent || cause !== 'order',
       mayBeDouble: sends.mayBeDouble || mayBeDouble,
     },
@@ -59,12 +63,7 @@ export function withoutUnidentified(payment: PaymentState): PaymentState {
 /** Starts to look for the transaction of a request that the provider may have accepted. */
 export function toSearching(payment: PaymentState, ambiguity: Ambiguity, now: number, lookUps = 0): PaymentState {
   const nextAt = now + lookUpDelay(payment, ambiguity, lookUps, now);
-  return inPhase(withEarlierRun(payment, ambiguity), { kind: 'searching', ambiguity, lookUps, nextAt });
-}
-
-/** Remembers that an earlier run may have given a link to the merchant. */
-export function withEarlierRun(payment: PaymentState, { isReset }: Ambiguity): PaymentState {
-  return isReset ? { ...payment, sends: { ...payment.sends, isReset } } : payment;
+  return inPhase(payment, { kind: 'searching', ambiguity, lookUps, nextAt });
 }
 
 /** Starts to follow a transaction. The lifetime of a link begins with its first transaction. */
@@ -112,19 +111,16 @@ export function toVerifying(
   now: number,
 ): PaymentState {
   if (inquiryOf(payment.phase)?.kind === 'verifying') return payment;
-  const { terms, sends, createdAt } = payment;
-  const isOld = terms.listedAfterMs === undefined;
-  // What this run hasn't sent, another has: when, nobody knows. An old payment goes on as its history has it.
-  const sentAt = sends.lastAt ?? (isOld ? createdAt : of.since);
-  const listedAt = sentAt + listedAfterMs(payment);
+  // What the book knows no sending of, a book that it was restored from has sent: when, nobody knows.
+  const listedAt = Math.max(now, (payment.sends.lastAt ?? of.since) + listedAfterMs(payment));
   return withInquiry(payment, {
     kind: 'verifying',
     of: outcome.status === 'FAILED' ? { ...of, status: 'FAILED' } : of,
     interimStatus: of.status,
     outcome,
-    since: isOld ? now : Math.max(now, listedAt),
+    since: listedAt,
     lookUps: 0,
-    nextAt: Math.max(now, listedAt),
+    nextAt: listedAt,
   });
 }
 
@@ -256,9 +252,8 @@ export function addOtherTransaction(
   if (known?.status === latest && payment.phase.kind === 'review' && payment.phase.held) return payment;
   const updated = withTransaction(payment, { transId, status });
   const isFailed = failureCodeOf(payment) === 'decided_by_operator';
-  // After a reset, the merchant may have been given any link.
-  const mayBeGiven = payment.sends.isReset === true || payment.facts.link?.transId === transId;
-  const mayBePaid = mayBeGiven && !cannotMoveMoney(payment, latest) && (known === undefined || isFailed);
+  const isGiven = payment.facts.link?.transId === transId;
+  const mayBePaid = isGiven && !cannotMoveMoney(payment, latest) && (known === undefined || isFailed);
   if ((!canMoveMoney(payment, latest) && !mayBePaid) || known?.decidedAs === latest) return updated;
   return holdForReview(
     markPossiblyDouble(updated),

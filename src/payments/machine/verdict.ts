@@ -1,7 +1,7 @@
 import type { ListAnswer } from '../words/outcome.js';
 import type { TransId } from '../words/payment-id.js';
 import { isUnreleased, namedIn, type PaymentState } from '../words/payment-state.js';
-import type { Failed, Searching, Unsent } from '../words/phase.js';
+import type { Ambiguity, Failed, Searching, Unsent } from '../words/phase.js';
 import { HOUR_MS } from '../words/time.js';
 import type { Transaction } from '../words/transaction.js';
 import { cannotMoveMoney, hasBeenPaid, latestOf, mayBePaid } from './known-transactions.js';
@@ -46,22 +46,20 @@ export const UNREAD_MS = 24 * HOUR_MS;
  */
 export function judge(payment: PaymentState, { ambiguity }: Searching, answer: ListAnswer, now: number): Verdict {
   const isGraceOver = now >= graceEnd(payment, ambiguity);
-  const unknown = whyAmbiguous(ambiguity.reason);
   const isLink = payment.order.kind === 'link';
   if (answer.kind !== 'listed') {
-    const why = `${unknown}, and the payment couldn't be looked up`;
+    const why = `${whyAmbiguous(ambiguity.reason)}, and the payment couldn't be looked up`;
     // Nobody has such a link: it ends, or is made again, by itself once the provider can be read. So does what surely
     // wasn't sent.
-    const endsByItself = ambiguity.otherwise ? namedIn(payment).length === 0 : isLink && !ambiguity.isReset;
+    const endsByItself = ambiguity.otherwise ? namedIn(payment).length === 0 : isLink;
     const isAsked = endsByItself ? now >= ambiguity.since + UNREAD_MS : isGraceOver;
     return isAsked ? { kind: 'review', why, held: false } : { kind: 'lookAgain' };
   }
   const listed = answer.transactions.map((one) => asKnown(payment, one));
   const transactions = [...listed, ...leftOut(payment, answer.transactions)];
-  if (isLink && !ambiguity.isReset) return judgeLink(payment, transactions, isGraceOver, now);
+  if (isLink) return judgeLink(payment, ambiguity, transactions, now);
 
-  const usable = isLink ? withoutExpired(payment, transactions) : transactions;
-  const finding = findOwn(payment.order, usable);
+  const finding = findOwn(payment.order, transactions);
   switch (finding.kind) {
     case 'found':
       return isUnreleased(payment)
@@ -84,21 +82,28 @@ export function judge(payment: PaymentState, { ambiguity }: Searching, answer: L
         (otherwise && ({ kind: 'end', outcome: otherwise } as const)) ??
         (unsent && ({ kind: 'wait', unsent } as const));
       if (next && isNothing) {
-        const listedBy = ambiguity.listedBy ?? ambiguity.since + LISTED_AFTER_MS;
-        return now >= listedBy ? next : { kind: 'lookAgain', by: listedBy };
+        const by = listedBy(ambiguity);
+        return now >= by ? next : { kind: 'lookAgain', by };
       }
       if (!isGraceOver) return { kind: 'lookAgain' };
       const isResend = payment.terms.ambiguousPolicy === 'resend' && !payment.sends.policySpent;
-      if (isResend && isNothing) return { kind: 'send' };
-      const claim = named.length === 0 ? '' : `; a notification names ${named.join(', ')} as its transaction`;
-      const before = seen === undefined ? '' : `, but has shown ${seen.transId} (${seen.status})`;
-      return {
-        kind: 'review',
-        why: `${unknown}, and the provider doesn't show it${before}${claim}`,
-        held: false,
-      };
+      return isResend && isNothing
+        ? { kind: 'send' }
+        : { kind: 'review', why: whyNotShown(payment, ambiguity), held: false };
     }
   }
+}
+
+function listedBy({ listedBy, since }: Ambiguity): number {
+  return listedBy ?? since + LISTED_AFTER_MS;
+}
+
+function whyNotShown(payment: PaymentState, { reason }: Ambiguity): string {
+  const named = namedIn(payment);
+  const [seen] = payment.others;
+  const claim = named.length === 0 ? '' : `; a notification names ${named.join(', ')} as its transaction`;
+  const before = seen === undefined ? '' : `, but has shown ${seen.transId} (${seen.status})`;
+  return `${whyAmbiguous(reason)}, and the provider doesn't show it${before}${claim}`;
 }
 
 /** Tells why a person has to look at a payout that was sent, though nothing has released it, as far as is known. */
@@ -126,15 +131,16 @@ function leftOut(payment: PaymentState, listed: readonly Transaction[]): readonl
 /**
  * Judges the request for a link. The list doesn't have a link's address, so nobody can have been given the link or pay
  * it: it is safe to create another, after those that were found unpaid have been expired. If one has been paid all the
- * same, it is followed; none is expired while a hint says so.
+ * same, it is followed; none is expired while a hint says so. A payment that is to end waits for what hints name.
  */
 function judgeLink(
   payment: PaymentState,
+  ambiguity: Ambiguity,
   transactions: readonly Transaction[],
-  isGraceOver: boolean,
   now: number,
 ): Verdict {
   const { order } = payment;
+  const isGraceOver = now >= graceEnd(payment, ambiguity);
   const own = ownAmong(order, transactions);
   const usable = own.filter(({ status }) => status !== 'EXPIRED');
   const finding = findOwn(
@@ -147,15 +153,13 @@ function judgeLink(
   }
   const unissued = usable.map(({ transId }) => transId);
   if (unissued.some((transId) => mayBePaid(payment, transId, now))) return { kind: 'lookAgain', transactions: usable };
-  return { kind: 'expireUnissued', unissued, next: isGraceOver ? 'fail' : 'send', transactions: own };
-}
-
-/**
- * Selects the links that the merchant may have been given before a reset: those that have not expired, or otherwise the
- * last one.
- */
-function withoutExpired(payment: PaymentState, transactions: readonly Transaction[]): readonly Transaction[] {
-  const own = ownAmong(payment.order, transactions);
-  const usable = own.filter(({ status }) => status !== 'EXPIRED');
-  return usable.length > 0 ? usable : own.slice(-1);
+  if (ambiguity.otherwise !== undefined) {
+    const by = listedBy(ambiguity);
+    const isNamed = namedIn(payment).length > 0;
+    if (now < by) return { kind: 'lookAgain', transactions: usable, by };
+    if (isNamed && !isGraceOver) return { kind: 'lookAgain', transactions: usable };
+    if (isNamed) return { kind: 'review', why: whyNotShown(payment, ambiguity), held: false, transactions: usable };
+  }
+  const isOver = isGraceOver || ambiguity.otherwise !== undefined;
+  return { kind: 'expireUnissued', unissued, next: isOver ? 'fail' : 'send', transactions: own };
 }

@@ -6,7 +6,7 @@ import { LISTED_AFTER_MS, lookUpDelay, whyAmbiguous } from './look-ups.js';
 import { findOwn, ownAmong } from './matching.js';
 import { backoff } from './polling.js';
 import type { Refusal } from './replies.js';
-import { adopt, endIfAbsent, endUnlessNamed, onListed, searchAfterReset } from './searching.js';
+import { adopt, endUnlessNamed, onListed } from './searching.js';
 import { inPhase, toReview, toSearching } from './transitions.js';
 
 /** Period in which a request that the provider never got is tried again, in ms. */
@@ -29,7 +29,7 @@ export function sendAgainDelay({ hold, tries }: Pick<Unsent, 'hold' | 'tries'>, 
 }
 
 export function countSend(payment: PaymentState, now: number): PaymentState {
-  const { sends } = payment;
+  const { isThrottled: _answered, ...sends } = payment.sends;
   return { ...payment, sends: { ...sends, count: sends.count + 1, lastAt: now } };
 }
 
@@ -41,13 +41,12 @@ export function onUnsent(
   now: number,
   retryAfterMs?: number,
 ): PaymentState {
-  const isSameKind = before !== undefined && (before.hold === 'credentials') === (hold === 'credentials');
+  const isSameKind = before !== undefined && isPatient(payment, before.hold) === isPatient(payment, hold);
   const unsent: Unsent = {
     tries: (before?.tries ?? 0) + 1,
     reason,
     hold,
     ...((hold === 'throttled' || before?.wasThrottled) && { wasThrottled: true }),
-    ...((hold === 'connection' || hold === 'credentials' || before?.wasTried) && { wasTried: true }),
     begunAt: before?.begunAt ?? now,
     since: isSameKind ? before.since : now,
   };
@@ -65,59 +64,33 @@ function isPatienceOver(payment: PaymentState, unsent: Unsent, now: number): boo
 }
 
 /** Returns until when an unsent request is tried again, in ms since the epoch. */
-export function patienceEnd({ terms, release, sends }: PaymentState, { hold, begunAt, since }: Unsent): number {
-  const sendBy = begunAt + terms.sendByMs;
-  // Nobody waits for a payout that was held: it can wait for the provider.
-  const isPatient = hold === 'credentials' || (release !== undefined && sends.count === 0);
-  return isPatient ? sendBy : Math.min(sendBy, since + NOT_SENT_PATIENCE_MS);
+export function patienceEnd(payment: PaymentState, { hold, begunAt, since }: Unsent): number {
+  const sendBy = begunAt + payment.terms.sendByMs;
+  return isPatient(payment, hold) ? sendBy : Math.min(sendBy, since + NOT_SENT_PATIENCE_MS);
+}
+
+/**
+ * Reports whether an unsent request is tried for as long as it may be sent: what an operator has to correct, a list
+ * that can't be read, and a payout that was held, since nobody waits for that. A resend goes back to a person sooner.
+ */
+function isPatient({ release, sends }: PaymentState, hold: Unsent['hold']): boolean {
+  return hold === 'credentials' || (sends.count === 0 && (hold === 'unread' || release !== undefined));
 }
 
 function giveUp(payment: PaymentState, waiting: Waiting, now: number): PaymentState {
   const { cause, ambiguity, unsent } = waiting;
-  const { reason, hold } = unsent;
-  const isLink = payment.order.kind === 'link';
-  // Each try surely came to nothing, but for an operator who may have said so by hand: the list has the last word.
-  if (hold === 'unchecked' && ambiguity === undefined && unsent.wasTried && !isLink) {
-    return endIfAbsent(payment, unsentOutcome(reason), reason, now);
-  }
-  // It couldn't be checked whether this run is the first: an earlier one may have sent the payment, or given away its
-  // link.
-  if (hold === 'unchecked' && (isLink || ambiguity === undefined)) {
-    return toSearching(payment, { reason, since: ambiguity?.since ?? now, isReset: true }, now);
-  }
+  const { reason } = unsent;
   // Nobody was given the first link: what was made is expired, and the payment goes on or ends, as the grace period has
   // it.
-  if (ambiguity !== undefined && !ambiguity.isReset && isLink)
+  if (ambiguity !== undefined && payment.order.kind === 'link') {
     return toSearching(payment, { ...ambiguity, reason }, now);
+  }
   if (ambiguity !== undefined) {
     const why = `${whyAmbiguous(ambiguity.reason)}, and it could not be sent once more: ${reason}`;
     return searchUnderReview(withoutDecision(payment, cause), ambiguity, why, now);
   }
-  // This run has sent nothing since it was throttled, but an earlier one may have, and the list may not show it yet.
-  if (unsent.wasThrottled) return inPhase(payment, { ...waiting, isGivenUp: true });
-  return neverSent(payment, reason, now);
-}
-
-function neverSent(payment: PaymentState, reason: string, now: number): PaymentState {
-  return endUnlessNamed(payment, unsentOutcome(reason), now);
-}
-
-function unsentOutcome(reason: string) {
   const why = `never sent to the provider: ${reason}`;
-  return { status: 'FAILED', failureCode: 'not_sent', reason: why } as const;
-}
-
-/**
- * Ends a link that is given up as never sent, unless an earlier run may have given the merchant one: that is looked
- * for.
- */
-export function onResetCheckedWhileWaiting(
-  payment: PaymentState,
-  { unsent: { reason } }: Waiting,
-  mayBeReset: boolean,
-  now: number,
-): PaymentState {
-  return mayBeReset ? searchAfterReset(payment, reason, now) : neverSent(payment, reason, now);
+  return endUnlessNamed(payment, { status: 'FAILED', failureCode: 'not_sent', reason: why }, now);
 }
 
 export function searchUnderReview(
@@ -243,24 +216,13 @@ function searchingOf({ phase }: PaymentState) {
   return phase.kind === 'searching' ? phase : undefined;
 }
 
-/** Objects to the withdrawal of a waiting payment that may have been sent, unless it is looked up before it ends. */
-export function objectionToWithdrawal(payment: PaymentState, waiting: Waiting): Refusal | undefined {
-  const { hold } = waiting.unsent;
-  const isUnsent = isUntried(payment, waiting) && (hold === 'credentials' || hold === 'connection');
-  return isUnsent || isUnchecked(payment, waiting) ? undefined : NOT_KNOWN;
-}
-
-/**
- * Reports whether a payment waits for the list to tell that no earlier run has sent it. Of a link, an earlier run may
- * have given the address away.
- */
-export function isUnchecked(payment: PaymentState, waiting: Waiting): boolean {
-  return isUntried(payment, waiting) && waiting.unsent.hold === 'unchecked' && payment.order.kind !== 'link';
-}
-
-/** Reports whether this run has sent nothing that the provider may have taken, and no hint says otherwise. */
-function isUntried(payment: PaymentState, { ambiguity, unsent }: Waiting): boolean {
-  return ambiguity === undefined && !unsent.wasThrottled && namedIn(payment).length === 0;
+/** Objects to the withdrawal of a payment that the provider may have taken, or that a hint says it has. */
+export function objectionToWithdrawal(
+  payment: PaymentState,
+  { ambiguity, unsent }: Pick<Sending, 'ambiguity' | 'unsent'>,
+): Refusal | undefined {
+  const isUnsent = ambiguity === undefined && !unsent?.wasThrottled && namedIn(payment).length === 0;
+  return isUnsent ? undefined : NOT_KNOWN;
 }
 
 /** Refuses to withdraw a payment that may have been sent. */

@@ -1,7 +1,6 @@
 import { undecidedUntil } from '../machine/following.js';
 import { heldUntil } from '../machine/held.js';
 import { graceEnd } from '../machine/look-ups.js';
-import { nextDue } from '../machine/notification.js';
 import { needsSecondPerson } from '../machine/second-person.js';
 import { objectionToWithdrawal, patienceEnd } from '../machine/waiting.js';
 import { isForced, type Proposal } from '../words/decision.js';
@@ -38,7 +37,7 @@ export function describePayment(state: PaymentState): string {
 }
 
 /** Writes the lines of {@link describePayment}. */
-export function linesOf(state: PaymentState): string[] {
+function linesOf(state: PaymentState): string[] {
   const { final, reason, amountPaid, revenue, expiresAt, resolution } = toPayment(state);
   const { phase, order, others } = state;
   const review = reviewOf(state);
@@ -71,7 +70,6 @@ export function linesOf(state: PaymentState): string[] {
     ['Link ends', final || expiresAt === undefined ? undefined : expiresAt],
     ['Next question to the provider', isAsked ? `${utcTime(nextAt)}, or when notified` : undefined],
     ['Received after fees', revenue === undefined ? undefined : xaf(revenue)],
-    ['Merchant still to be notified', nextDue(state.notifications)?.type],
     ['Decided', resolution && decisionText(resolution)],
     ['Can be done', review ? undefined : canBeDone(state, desk)],
   ];

@@ -1,4 +1,4 @@
-import type { Actor, Checker, DeliveryEvent, PaymentEvent, RequestEvent } from '../machine/events.js';
+import type { Actor, Checker, PaymentEvent, RequestEvent } from '../machine/events.js';
 import { ownAmong } from '../machine/matching.js';
 import type { Reply } from '../machine/replies.js';
 import { isForced, matchedTransId, type Resolution } from '../words/decision.js';
@@ -63,16 +63,10 @@ function causeOf(taken: Taken): Occurrence | undefined {
         ...(event.status !== undefined && { providerStatus: event.status }),
         ...(event.kind === 'hint' && about(before, event.transId)),
       };
-    case 'delivered':
-      return deliveryOutcome(before, after, event);
     case 'refresh':
       return { type: 'refresh_requested', ...askerOf(event.by) };
     case 'recheck':
       return { type: 'recheck_requested', ...checkerOf(event.by) };
-    case 'resendNotification':
-      return isRefused(taken, event)
-        ? undefined
-        : { type: 'notification_requested', number: event.number, ...askerOf(event.by) };
     case 'rejectPayout':
       return isRefused(taken, event)
         ? undefined
@@ -84,8 +78,8 @@ function causeOf(taken: Taken): Occurrence | undefined {
     // Their consequences, if any, are among the changes.
     case 'begin':
     case 'time':
-    case 'handOver':
-    case 'resetChecked':
+    case 'gap':
+    case 'looked':
     case 'approve':
     case 'decide':
     case 'reject':
@@ -126,9 +120,7 @@ function sendOutcome(outcome: InitiationOutcome): Occurrence | undefined {
     case 'throttled':
       return { type: 'send_failed', cause: 'throttled' };
     case 'notSent':
-      return { type: 'send_failed', cause: 'connection' };
-    case 'unchecked':
-      return { type: 'send_failed', cause: 'unchecked' };
+      return { type: 'send_failed', cause: outcome.isUnread ? 'unchecked' : 'connection' };
     case 'withheld':
       // What follows tells it: the end of the payment, or its review.
       return undefined;
@@ -154,8 +146,6 @@ function expiryWord(answer: ExpiryAnswer): ExpiryWord {
       return answer.kind;
     case 'alreadyExpired':
       return 'already_expired';
-    case 'mayBeGiven':
-      return 'may_be_given';
     default:
       return noAnswerWord(answer);
   }
@@ -164,22 +154,6 @@ function expiryWord(answer: ExpiryAnswer): ExpiryWord {
 function noAnswerWord(answer: NoAnswer): NoAnswerWord {
   if (answer.kind === 'throttled' && answer.isOurs) return 'not_asked';
   return answer.kind === 'unauthorized' ? 'credentials_refused' : answer.kind;
-}
-
-function deliveryOutcome(
-  before: PaymentState,
-  after: PaymentState,
-  { number, outcome }: DeliveryEvent,
-): Occurrence | undefined {
-  if (outcome.kind === 'notSent') return undefined;
-  const event = before.notifications.find((one) => one.number === number)?.type;
-  if (event === undefined) return undefined;
-  const isGivenUp =
-    after.notifications.find((one) => one.number === number)?.delivery.kind === 'abandoned' &&
-    outcome.kind === 'failed';
-  const words = { delivered: 'delivered', noAddress: 'no_address', failed: 'failed' } as const;
-  const delivery = isGivenUp ? 'abandoned' : words[outcome.kind];
-  return { type: 'merchant_notification', number, event, delivery };
 }
 
 /** Tells how the payment differs after the event, in the order of cause and effect. */
@@ -217,9 +191,9 @@ function changesIn(taken: Taken): readonly Occurrence[] {
 }
 
 /** Tells that a payout is held, or that a person has approved it. */
-function releaseIn(before: PaymentState, { phase, release, notifications }: PaymentState): readonly Occurrence[] {
+function releaseIn(before: PaymentState, { phase, release, notified }: PaymentState): readonly Occurrence[] {
   const approval = release?.approvals[before.release?.approvals.length ?? 0];
-  const isNew = phase.kind === 'held' && before.notifications.length < notifications.length;
+  const isNew = phase.kind === 'held' && before.notified < notified;
   return [
     ...(isNew ? [{ type: 'held', for: phase.for } as const] : []),
     ...(approval === undefined ? [] : [{ type: 'approved', by: approval.by } as const]),

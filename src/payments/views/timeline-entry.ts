@@ -2,7 +2,7 @@ import type { Decision } from '../words/decision.js';
 import type { HeldFor } from '../words/order.js';
 import type { FailureCode, PaymentEventType, PaymentStatus } from '../words/payment.js';
 import type { TransId } from '../words/payment-id.js';
-import type { SendCause, Unsent } from '../words/phase.js';
+import type { SendCause } from '../words/phase.js';
 import type { ProviderStatus } from '../words/transaction.js';
 
 /**
@@ -33,7 +33,7 @@ export interface Asker {
 }
 
 /** What came of asking the provider to expire a link. */
-export type ExpiryWord = 'expired' | 'already_expired' | 'refused' | 'may_be_given' | NoAnswerWord;
+export type ExpiryWord = 'expired' | 'already_expired' | 'refused' | NoAnswerWord;
 
 /** Reason why the provider gave no answer to a question. */
 export type NoAnswerWord = 'throttled' | 'not_asked' | 'credentials_refused' | 'unavailable';
@@ -52,7 +52,11 @@ export type Occurrence =
   /** The provider has the payment as this transaction. */
   | { readonly type: 'accepted'; readonly transId: TransId }
   | { readonly type: 'rejected' }
-  | { readonly type: 'send_failed'; readonly cause: Unsent['hold'] }
+  /** Nothing was sent. `unchecked`: the provider's list, which is read before, could not be. */
+  | {
+      readonly type: 'send_failed';
+      readonly cause: 'credentials' | 'throttled' | 'connection' | 'unchecked';
+    }
   /** Nobody knows whether the provider accepted it. */
   | { readonly type: 'unanswered'; readonly reason: string }
   /** The provider's list was searched: what it shows for the payment. */

@@ -236,8 +236,6 @@ function expiryWords(answer: Extract<Occurrence, { type: 'expiry_answered' }>['a
   switch (answer) {
     case 'expired':
       return 'The provider was told to end the link, and did.';
-    case 'may_be_given':
-      return 'The link was not expired: an earlier run of the workflow may have given it to the merchant.';
     case 'already_expired':
       return 'The provider was told to end the link, which had ended already.';
     case 'refused':

@@ -63,8 +63,6 @@ function isMilestone(occurrence: Occurrence): boolean {
     case 'decision_rejected':
     case 'status_changed':
       return true;
-    case 'merchant_notification':
-      return occurrence.delivery === 'delivered';
     default:
       return false;
   }

@@ -17,6 +17,7 @@ import type {
   PaymentHold,
   PaymentResolution,
   PaymentReview,
+  PaymentSummary,
   ProposedDecision,
   RejectedDecision,
 } from '../words/payment.js';
@@ -73,6 +74,19 @@ export function toPayment(state: PaymentState): Payment {
     createdAt: isoTime(state.createdAt),
     updatedAt: isoTime(state.updatedAt),
     expiresAt: facts.expiresAt === undefined ? undefined : isoTime(facts.expiresAt),
+  };
+}
+
+/** Shows the payment as lists do. */
+export function toSummary(state: PaymentState): PaymentSummary {
+  const payment = toPayment(state);
+  const { id, object, kind, method, status, final, amount, amountPaid, currency } = payment;
+  const { transId, externalId, userId, refundOf, metadata, createdAt } = payment;
+  const { fee, revenue, medium, failureCode, reason, updatedAt } = payment;
+  return {
+    ...{ id, object, kind, method, status, final, amount, amountPaid, currency },
+    ...{ transId, externalId, userId, refundOf, metadata, createdAt },
+    ...{ fee, revenue, medium, failureCode, reason, updatedAt },
   };
 }
 

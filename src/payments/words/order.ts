@@ -61,6 +61,12 @@ export type PaymentOrder = LinkOrder | DirectOrder | PayoutOrder;
 
 export type OrderKind = PaymentOrder['kind'];
 
+/** Reports whether nobody is left to whom money could be sent, or who could be asked: the payer's data was erased. */
+export function isErased(order: PaymentOrder): boolean {
+  if (order.kind === 'direct') return order.phone === '';
+  return order.kind === 'payout' && order.phone === undefined && order.email === undefined;
+}
+
 /** Returns the provider's service that takes the order, which is the payment's `kind` in the API. */
 export function serviceOf({ kind }: Pick<PaymentOrder, 'kind'>): Service {
   return kind === 'payout' ? 'payout' : 'collection';
@@ -93,7 +99,7 @@ export interface PaymentTerms {
   readonly resolveAfterMs: number;
   /**
    * Time since the last send until the provider's list shows all that was made of it, in ms: a payment in doubt isn't
-   * called FAILED before. Absent, of a payment from before the term: a minute.
+   * called FAILED before. Absent: a minute.
    */
   readonly listedAfterMs?: number | undefined;
   /** Longest wait of a payment to be sent, while the provider refuses our credentials, in ms. */

@@ -11,11 +11,9 @@ import type { SearchedTransaction, Transaction } from './transaction.js';
  *   every other payment would meet the same, so it is the operator's business and not the payment's failure.
  * - `throttled`: 429 in the provider's own form. It says that it didn't take the request; since its interface doesn't
  *   promise that, the payment is looked up before it is sent again.
- * - `notSent`: it never left (connection refused, DNS, no worker took it, held back while the provider hangs): safe to
- *   send again.
- * - `unchecked`: this attempt sent nothing, because Temporal didn't say in time whether the workflow was reset, or the
- *   provider's list what was sent before. Safe to attempt again, and checked again then; until both are answered it may
- *   have been sent before.
+ * - `notSent`: it never left (connection refused, DNS, no worker took it, held back while the provider hangs, or
+ *   `isUnread`: the provider's list, which is read before, could not be, or nobody knows at the moment whether the book
+ *   has gone back): safe to send again.
  * - `withheld`: nothing was sent, and nothing will be: its time is over, or the collection that it refunds doesn't
  *   stand. The provider's list showed nothing of it.
  * - `ambiguous`: time-out, reset, 5xx, 429 without the provider's error body, a body that can't be read: money may or
@@ -26,8 +24,12 @@ export type InitiationOutcome =
   | { readonly kind: 'rejected'; readonly message: string; readonly statusCode: number }
   | { readonly kind: 'unauthorized'; readonly message: string; readonly statusCode: number }
   | { readonly kind: 'throttled'; readonly reason: string; readonly retryAfterMs?: number | undefined }
-  | { readonly kind: 'notSent'; readonly reason: string }
-  | { readonly kind: 'unchecked'; readonly reason: string; readonly retryAfterMs?: number | undefined }
+  | {
+      readonly kind: 'notSent';
+      readonly reason: string;
+      readonly isUnread?: true | undefined;
+      readonly retryAfterMs?: number | undefined;
+    }
   | {
       readonly kind: 'withheld';
       readonly failureCode: Extract<FailureCode, 'not_sent' | 'not_refundable'>;
@@ -36,10 +38,10 @@ export type InitiationOutcome =
   | {
       readonly kind: 'ambiguous';
       readonly reason: string;
-      /** Nothing was sent now: the workflow was reset, and an earlier run may have sent it. */
-      readonly isReset?: true | undefined;
       /** Nothing was sent now: the provider's list already showed these for the payment. */
       readonly shown?: readonly Transaction[] | undefined;
+      /** Whoever sends it is given up, and it may be on its way until this time, in ms since the epoch. */
+      readonly leavesBy?: number | undefined;
     };
 
 /** Reason why a question to the provider got no answer. Asking again does no harm. */
@@ -70,15 +72,10 @@ type Listing<Listed> =
   | { readonly kind: 'refused'; readonly message: string; readonly statusCode: number }
   | NoAnswer;
 
-/**
- * The provider's answer to `POST /expire-pay`. `alreadyExpired` counts as done; the status then decides. `mayBeGiven`:
- * the provider wasn't asked to expire a link that seemed given to nobody, because an earlier run that this one doesn't
- * know of may have given it to the merchant.
- */
+/** The provider's answer to `POST /expire-pay`. `alreadyExpired` counts as done; the status then decides. */
 export type ExpiryAnswer =
   | { readonly kind: 'expired'; readonly transaction: Transaction }
   | { readonly kind: 'alreadyExpired' }
-  | { readonly kind: 'mayBeGiven' }
   | { readonly kind: 'refused'; readonly message: string; readonly statusCode: number }
   | NoAnswer;
 

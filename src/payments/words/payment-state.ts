@@ -1,4 +1,3 @@
-import type { PaymentNotification } from '../machine/notification.js';
 import type { RecentQuestions } from '../machine/polling.js';
 import type { Resolved } from './decision.js';
 import { type HeldFor, needsApproval, type PaymentOrder, type PaymentTerms, sendAtOf } from './order.js';
@@ -16,9 +15,9 @@ import {
 import type { Medium, ProviderStatus } from './transaction.js';
 
 /**
- * All that is known of a payment: plain data, so that a workflow can carry it from one run to the next. The phase alone
- * decides what may happen next; the regions beside it (claims, notifications, the status budget) never end or decide
- * it. All times are ms since the epoch.
+ * All that is known of a payment: plain data, which its row in the book keeps. The phase alone decides what may happen
+ * next; the regions beside it (claims, notifications, the status budget) never end or decide it. All times are ms since
+ * the epoch.
  */
 export interface PaymentState {
   readonly order: PaymentOrder;
@@ -48,10 +47,8 @@ export interface PaymentState {
   readonly recentQuestions: RecentQuestions;
   /** The provider has asked for no requests until then (`Retry-After`); ms since the epoch. */
   readonly quietUntil?: number | undefined;
-  /** The merchant's notifications, delivered or due, oldest first. */
-  readonly notifications: readonly PaymentNotification[];
-  /** A delivery is under way: the `at` of the one that it tries. */
-  readonly delivering?: { readonly number: number; readonly at: number } | undefined;
+  /** Notifications of the merchant so far: the number of the latest. */
+  readonly notified: number;
   /** Requests that are answered when what they wait for has happened. */
   readonly pendingRequests: readonly PendingRequest[];
 }
@@ -87,7 +84,10 @@ export interface Facts {
 /** Requests that the provider took, or may have taken. */
 export interface Sends {
   readonly count: number;
-  /** Time of the latest answer, including one that the provider throttled. */
+  /**
+   * Time of the latest answer, including one that the provider throttled; for a request that may yet leave, the time
+   * from which it can't any more.
+   */
   readonly lastAt?: number | undefined;
   /** The policy allows no further resend: it has made its one, or an operator has decided on one. */
   readonly policySpent: boolean;
@@ -97,8 +97,8 @@ export interface Sends {
    * verified, and any is checked again afterwards.
    */
   readonly mayBeDouble: boolean;
-  /** The workflow was reset, or may have been: the merchant may have any link that the provider shows. */
-  readonly isReset?: true | undefined;
+  /** The provider has throttled the latest request that was answered: it isn't counted, and may have been taken. */
+  readonly isThrottled?: true | undefined;
 }
 
 /** Transactions that hints named and that the provider hasn't explained yet. */
@@ -147,7 +147,7 @@ export interface ShownTransaction {
 /** A difference from the order that the provider has shown: the field, and words for a person. */
 export interface KnownDifference {
   readonly transId: TransId;
-  readonly field: 'externalId' | 'names' | 'amount' | 'transType' | 'status';
+  readonly field: 'externalId' | 'names' | 'taken' | 'amount' | 'transType' | 'status';
   readonly words: string;
   /** The transaction's amount, where that differs; XAF. */
   readonly amount?: number | undefined;
@@ -190,7 +190,7 @@ export function openPayment(order: PaymentOrder, terms: PaymentTerms, now: numbe
     claims: { open: [], notBefore: now, unconfirmed: [] },
     others: [],
     recentQuestions: [],
-    notifications: [],
+    notified: 0,
     pendingRequests: [],
   };
 }
@@ -278,8 +278,8 @@ export function reviewOf({ phase }: Pick<PaymentState, 'phase'>): Review | undef
 }
 
 /**
- * Returns the time from which `resend` and `fail` are accepted without force. Where Temporal has lost that a held
- * payout was sent, that was long after its order, and before its review at the latest.
+ * Returns the time from which `resend` and `fail` are accepted without force. Where the book was restored from before a
+ * held payout was sent, that was long after its order, and before its review at the latest.
  */
 export function decideFrom(payment: PaymentState): number {
   const { sends, terms, createdAt, release } = payment;

@@ -170,14 +170,8 @@ export interface Payment {
   readonly expiresAt?: string | undefined;
 }
 
-/** A payment in a list: the fields of Temporal's index and, once it is recorded, those that only the records have. */
-export type PaymentSummary = IndexedSummary & RecordedSummary;
-
-/** Fields of a listed payment that only the records know. */
-export type RecordedSummary = Pick<Payment, 'fee' | 'revenue' | 'medium' | 'failureCode' | 'reason'> &
-  Partial<Pick<Payment, 'updatedAt'>>;
-
-type IndexedSummary = Pick<
+/** A payment in a list. */
+export type PaymentSummary = Pick<
   Payment,
   | 'id'
   | 'object'
@@ -194,4 +188,10 @@ type IndexedSummary = Pick<
   | 'refundOf'
   | 'metadata'
   | 'createdAt'
+  | 'fee'
+  | 'revenue'
+  | 'medium'
+  | 'failureCode'
+  | 'reason'
+  | 'updatedAt'
 >;

@@ -11,6 +11,14 @@ export interface Person {
   readonly keys?: readonly string[] | undefined;
 }
 
+/** An API key, and whom a merchants' file names as its person. */
+export interface PersonsKey {
+  readonly merchant: string;
+  readonly person: string;
+  /** Identifies the key; it isn't the key. */
+  readonly keyId: string;
+}
+
 /** Reports whether two may be one person: they have one name, however it is spelt, or a key that was both's. */
 export function isOnePerson(one: Person, other: Person): boolean {
   return isOneName(one.name, other.name) || one.keys?.some((key) => other.keys?.includes(key)) === true;

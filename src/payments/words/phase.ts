@@ -20,11 +20,9 @@ export type SendCause = 'order' | 'policy' | 'operator';
 /** A request that the provider may or may not have accepted. */
 export interface Ambiguity {
   readonly reason: string;
-  /** An earlier run of the workflow may have sent it, and given its link to the merchant. */
-  readonly isReset?: true | undefined;
   /** The beginning of its grace period. */
   readonly since: number;
-  /** The payment's outcome, once its list shows no transaction and no hint names one. */
+  /** The payment's outcome, once its list shows no transaction and no hint names one. Nothing is sent any more. */
   readonly otherwise?: Failed | undefined;
   /** Time from which the list is believed to show no transaction; a minute after the beginning when absent. */
   readonly listedBy?: number | undefined;
@@ -38,19 +36,14 @@ export interface Unsent {
   readonly reason: string;
   /**
    * Reason why the last attempt sent nothing: the provider refused our credentials, throttled us, could not be reached
-   * (or it hung, so that the request was held back, or no worker took it), or Temporal didn't say whether the workflow
-   * was reset.
+   * (or it hung, so that the request was held back, or no worker took it), or its list could not be read.
    */
-  readonly hold: 'credentials' | 'throttled' | 'connection' | 'unchecked';
+  readonly hold: 'credentials' | 'throttled' | 'connection' | 'unread';
   /** The provider has throttled one of them: the list is read before the next, whatever came after it. */
   readonly wasThrottled?: true | undefined;
-  /** This run made one of them, and it was surely not accepted: no earlier run has sent the payment. */
-  readonly wasTried?: true | undefined;
   /** Time of the first one's failure. */
   readonly begunAt: number;
-  /**
-   * Time of the first failure for another reason than our credentials, or of the first since only these have failed.
-   */
+  /** Time of the first failure since which all have had the same patience: minutes, or until it is too late. */
   readonly since: number;
 }
 
@@ -73,8 +66,6 @@ export interface Waiting {
   readonly ambiguity?: Ambiguity | undefined;
   readonly unsent: Unsent;
   readonly until: number;
-  /** A link is given up as never sent, unless Temporal says that an earlier run may have given one. */
-  readonly isGivenUp?: true | undefined;
 }
 
 /** A request's transaction is looked for in the provider's list. */
@@ -84,11 +75,8 @@ export interface Searching {
   readonly lookUps: number;
   readonly lastAt?: number | undefined;
   readonly nextAt: number;
-  /**
-   * Links that were made and given to nobody, to be expired before the payment goes on. Before it fails, when none is
-   * left, Temporal is asked whether an earlier run may have given one.
-   */
-  readonly clearing?: { readonly unissued: readonly TransId[]; readonly next: 'send' | 'fail' } | undefined;
+  /** Links that were made and given to nobody, to be expired before the payment goes on. */
+  readonly clearing?: { readonly unissued: NonEmpty<TransId>; readonly next: 'send' | 'fail' } | undefined;
 }
 
 /** The provider has the payment's transaction; its status is asked for until it is final. */

@@ -1,4 +1,4 @@
-import type { TransId } from './payment-id.js';
+import type { PaymentId, TransId } from './payment-id.js';
 
 /** Every status that the provider gives a transaction. */
 export const PROVIDER_STATUSES = ['CREATED', 'PENDING', 'SUCCESSFUL', 'FAILED', 'EXPIRED'] as const;
@@ -34,10 +34,27 @@ export interface Transaction {
   /** The id of the payment this transaction was made for, when Sanaga made it. */
   readonly externalId?: string | undefined;
   readonly userId?: string | undefined;
+  /** Another payment that goes by it, as the book has it: the provider says nothing of that. */
+  readonly takenBy?: PaymentId | undefined;
 }
 
 /** A transaction of the provider's search, with its date. */
 export interface SearchedTransaction extends Transaction {
   /** Date of initiation in the provider's form, such as `2026-11-21`, in a time zone that it doesn't name. */
   readonly dateInitiated?: string | undefined;
+}
+
+/**
+ * A notification of the provider's that matches no payment or can't be read, or a transaction that no payment knows;
+ * `at` is when it arrived or was found, ISO 8601.
+ */
+export interface Unmatched {
+  readonly at: string;
+  readonly transId?: TransId | undefined;
+  readonly status?: ProviderStatus | undefined;
+  readonly externalId?: string | undefined;
+  /** The beginning of one that can't be read, as it came. */
+  readonly unread?: string | undefined;
+  /** The day whose statement has found it. It wasn't notified of, but shown by the provider itself. */
+  readonly statement?: string | undefined;
 }

@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { collectionBody, expiresIn, toCollectionOrder } from '../../../src/api/routes/collections.js';
-import { fingerprint, idempotencyKey } from '../../../src/api/routes/idempotency.js';
+import { choosePaymentId, fingerprint, idempotencyKey } from '../../../src/api/routes/idempotency.js';
 import { phone } from '../../../src/api/routes/order-fields.js';
 import { payoutBody, toPayoutOrder } from '../../../src/api/routes/payouts.js';
 import { randomPaymentId } from '../../../src/payments/words/derive-payment-id.js';
+import type { PaymentKind } from '../../../src/payments/words/payment-id.js';
 import { KEYS, useApi } from '../../support/api-under-test.js';
 
 /** Temporal is down, so a body that is accepted is answered 503, and one that isn't 400. */
@@ -534,8 +535,8 @@ describe('a fingerprint', () => {
 });
 
 describe('an Idempotency-Key', () => {
-  const sendWith = (idempotencyKey: string, path = '/v1/payouts', sent: object = payout, by: string = KEYS.shop) =>
-    api.ask('POST', path, { key: by, body: sent, headers: { 'idempotency-key': idempotencyKey } });
+  const sendWith = (idempotencyKey: string) =>
+    api.ask('POST', '/v1/payouts', { key: KEYS.shop, body: payout, headers: { 'idempotency-key': idempotencyKey } });
 
   it.each(['', 'x'.repeat(256), 'clé', 'tab\there'])('cannot be %p', async (wrong) => {
     const { status, body: problem } = await sendWith(wrong);
@@ -554,22 +555,20 @@ describe('an Idempotency-Key', () => {
     expect((await post('/v1/collections', link))[0]).toBe(503);
   });
 
-  it('leads to the same payment in quotes, as the draft of the header has it', async () => {
-    const [one, other] = [await sendWith('order-7'), await sendWith('"order-7"')];
-    expect(other.body.paymentId).toBe(one.body.paymentId);
+  const idFor = (key: string, kind: PaymentKind = 'payout', merchant = 'shop') =>
+    choosePaymentId(kind, merchant, (name) => (name === 'idempotency-key' ? [key] : []));
+
+  it('leads to the same payment each time', () => {
+    expect(idFor('k 1 ~')).toEqual({ id: expect.stringMatching(/^pay_[0-9a-f]{32}$/), repeatable: true });
+    expect(idFor('k 1 ~')).toEqual(idFor('k 1 ~'));
   });
 
-  it('leads to the same payment each time', async () => {
-    const [one, other] = [await sendWith('k 1 ~'), await sendWith('k 1 ~')];
-    expect(one.body.paymentId).toBe(other.body.paymentId);
+  it('leads to the same payment in quotes, as the draft of the header has it', () => {
+    expect(idFor('"order-7"')).toEqual(idFor('order-7'));
   });
 
-  it('leads to another payment for another owner, and for another kind', async () => {
-    const ids = [
-      await sendWith('k'),
-      await sendWith('k', '/v1/payouts', payout, KEYS.rival),
-      await sendWith('k', '/v1/collections', link),
-    ].map((answer) => answer.body.paymentId);
-    expect(new Set(ids).size).toBe(3);
+  it('leads to another payment for another owner, another kind, and in another spelling', () => {
+    const ids = [idFor('k'), idFor('k', 'payout', 'rival'), idFor('k', 'collection'), idFor('K')].map(({ id }) => id);
+    expect(new Set(ids).size).toBe(4);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { findPayment } from '../../../src/book/payments.js';
 import { KEYS } from '../../support/api-under-test.js';
 import { eventually } from '../../support/eventually.js';
 import { link, useStack } from '../../support/payment-stack.js';
@@ -39,15 +40,14 @@ describe('what the provider shows of a payment', () => {
     expect((await stack.api.ask('GET', `/v1/payments/${id}/events`, { key: KEYS.shop })).body).toEqual(before);
   });
 
-  it('is asked for by the payment, in whose history it stands', async () => {
-    const { id } = await stack.begun('/v1/collections', link);
+  it('counts among the questions of the payment', async () => {
+    const { id, transId } = await stack.begun('/v1/collections', link);
     await read(id);
-    const { events } = await stack.api.client.workflow.getHandle(id).fetchHistory();
-    const markers = events?.filter(({ markerRecordedEventAttributes: marker }) => marker) ?? [];
-    expect(markers).toHaveLength(2);
+    const found = await findPayment(stack.book, id);
+    expect(found?.kept.state.recentQuestions).toEqual([{ transId, at: expect.any(Number) }]);
   });
 
-  it('is asked for by a payment that has ended, too, which stays as it was', async () => {
+  it('is asked for when the payment has ended, too, which stays as it was', async () => {
     const payment = await stack.paid();
     const asked = stack.transactionsOf(payment.id)[0]?.statusCalls.answered ?? 0;
     const { body } = await read(payment.id);
@@ -58,15 +58,11 @@ describe('what the provider shows of a payment', () => {
     expect((await stack.read(payment.id)).body).toMatchObject({ status: 'SUCCESSFUL', final: true });
   });
 
-  it('is not known once its workflow was stopped by hand', async () => {
+  it('is known where the workflow was stopped by hand, too', async () => {
     const { id, transId } = await stack.begun('/v1/collections', link);
     await stack.api.client.workflow.getHandle(id).terminate('by mistake');
-    const { status, body } = await read(id);
-    expect([status, body.list.answer, body.status]).toEqual([
-      200,
-      'unavailable',
-      { answer: 'unavailable', asOf: at, transId, message: expect.stringContaining('stopped by hand') },
-    ]);
+    const { body } = await read(id);
+    expect([body.list.answer, body.status]).toMatchObject(['listed', { answer: 'found', transId }]);
   });
 
   it('says that it is not known, when the provider gives no answer', async () => {
@@ -94,9 +90,10 @@ describe('what the provider shows of a payment', () => {
 describe('a provider that hangs', () => {
   it('keeps nobody waiting: there is no answer then', async () => {
     const { id, transId } = await stack.begun('/v1/collections', link);
-    stack.sandbox.faults.add({ fault: 'slow', endpoint: 'transaction', userId: id, delayMs: 3_000 });
-    const { status, body } = await stack.hasty.read(id, '/provider', KEYS.operator);
-    const none = { answer: 'unavailable', asOf: at, message: 'no answer within 5 seconds' };
+    stack.sandbox.faults.add({ fault: 'slow', endpoint: 'transaction', userId: id, delayMs: 60_000 });
+    stack.sandbox.faults.add({ fault: 'slow', endpoint: 'payment-status', externalId: id, delayMs: 60_000 });
+    const { status, body } = await read(id);
+    const none = { answer: 'unavailable', asOf: at, message: 'no answer within 5 s' };
     expect([status, body.list, body.status]).toEqual([200, { ...none, transactions: [] }, { ...none, transId }]);
     await eventually(
       () => read(id),

@@ -3,9 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { statementCsv } from '../../../src/api/routes/statement-csv.js';
 import { statementJson } from '../../../src/api/routes/statement-json.js';
+import type { Statements } from '../../../src/book/statements.js';
 import type { PaymentId } from '../../../src/payments/words/payment-id.js';
 import { type Statement, toStatement } from '../../../src/reconciliation/statement.js';
-import type { Records } from '../../../src/records/records.js';
 import { type ApiUnderTest, KEYS, startApi } from '../../support/api-under-test.js';
 import { countTurns } from '../../support/turns.js';
 
@@ -72,11 +72,9 @@ describe('a statement that is being sent', () => {
     });
     const large = { date: 'x'.repeat(32_000_000), version: 1, madeAt: '', complete: true };
     const list = async () => [{ ...large, payments: 0, differences: 0 }];
-    const records = {
-      statements: { find: async () => ({ ...whole, payments }), list },
-    } as unknown as Records;
+    const statements = { find: async () => ({ ...whole, payments }), list } as unknown as Statements;
     const allowance = { perMinute: 1_000, concurrent, active: 1, failures: 5 };
-    api = await startApi({ records, allowance });
+    api = await startApi({ statements, allowance });
     return read;
   }
 

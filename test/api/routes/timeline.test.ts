@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { MACHINE } from '../../../lab/explore/machine.js';
-import { randomStory } from '../../../lab/explore/stories.js';
 import { viewTimeline } from '../../../src/api/routes/timeline.js';
 import { step } from '../../../src/payments/machine/machine.js';
 import { FIRST_KEPT, MAX_ENTRIES, recordStep } from '../../../src/payments/views/timeline.js';
 import { EMPTY_TIMELINE } from '../../../src/payments/views/timeline-entry.js';
 import { openPayment } from '../../../src/payments/words/payment-state.js';
 import { linkOrder, MINUTE, START } from '../../support/orders.js';
-import { paid, taken } from '../../support/scenario.js';
+import { taken } from '../../support/scenario.js';
+import { randomStory } from '../../support/stories.js';
 
 const summaries = (given: Parameters<typeof viewTimeline>[0]) => viewTimeline(given).map(({ summary }) => summary);
 
@@ -34,16 +34,6 @@ describe('a timeline as the API shows it', () => {
       lastAt: '2026-01-01T00:01:00.000Z',
       count: 2,
       summary: expect.stringMatching(/\(2 times\)$/),
-    });
-  });
-
-  it('calls a stopped payment REVIEW, unless it was final before', () => {
-    const stopped = ({ timeline }: { readonly timeline: typeof EMPTY_TIMELINE }) =>
-      viewTimeline({ createdAt: START, timeline, stoppedAt: START + MINUTE }).at(-1);
-    expect(stopped(taken(linkOrder))).toMatchObject({ type: 'stopped', status: 'REVIEW' });
-    expect(stopped(paid(linkOrder))).not.toHaveProperty('status');
-    expect(stopped(paid(linkOrder).hint('T1', 'EXPIRED').found('EXPIRED'))).toMatchObject({
-      status: 'REVIEW',
     });
   });
 

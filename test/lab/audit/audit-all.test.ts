@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { auditByBooks } from '../../../lab/audit/audit-all.js';
-import type { Recorded } from '../../../lab/audit/recorded.js';
+import type { BookAtEnd } from '../../../lab/audit/booked.js';
 import type { SeenPayment } from '../../../lab/people/api-client.js';
 import type { ReceivedNotification } from '../../../lab/people/merchant-endpoint.js';
 import { type ObservedPayment, observedOf } from '../../../lab/people/observed-payment.js';
@@ -48,20 +48,24 @@ describe("comparing the provider's books with everything else", () => {
     await api.leave();
   });
 
-  async function violations(): Promise<string[]> {
+  async function violations(strangers: readonly string[] = []): Promise<string[]> {
     const context = contextOf(stackAt({ apiUrl: api.url, sandboxUrl: books.url }), [record]);
     const { body }: { body: Partial<SeenPayment> } = answer;
     const { status, final, amount } = body;
-    // The records have all that is shown.
-    const events = [...new Set(record.notifications.map(({ webhookId }) => webhookId))];
-    const recorded: Recorded = {
-      payments:
-        status === undefined || final === undefined || amount === undefined
-          ? []
-          : [{ ...body, status, final, amount, notifications: events }],
-      events,
+    // The book has all that is shown.
+    const told = [...new Set(record.notifications.map(({ webhookId }) => webhookId))];
+    const isKnown = status !== undefined && final !== undefined && amount !== undefined;
+    const book: BookAtEnd = {
+      of: () => ({
+        row: isKnown ? { ...body, id, status, final, amount } : undefined,
+        fences: 2,
+        notifications: told.map((one, n) => ({ id: one, number: n + 1, position: n + 1, delivery: 'delivered' })),
+        untaken: 0,
+      }),
+      ids: [...(isKnown ? [id] : []), ...strangers],
+      wrongSums: [],
     };
-    const found = await auditByBooks(context, [], () => recorded);
+    const found = await auditByBooks(context, [], book);
     context.api.close();
     return found.map(({ invariant }) => invariant);
   }
@@ -101,6 +105,13 @@ describe("comparing the provider's books with everything else", () => {
     record.notifications.push(notifiedOf('FAILED', START + HOUR));
     await payDirectly(books, { externalId: 'col_somebody' });
     expect(await violations()).toEqual(['lost']);
+  });
+
+  it('finds a row that nobody has ordered', async () => {
+    await taken();
+    show('SUCCESSFUL');
+    record.notifications.push(notifiedOf('SUCCESSFUL', START + HOUR));
+    expect(await violations(['col_somebody'])).toEqual(['misbooked']);
   });
 
   it('finds a wrong outcome', async () => {

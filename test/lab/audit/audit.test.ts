@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { audit } from '../../../lab/audit/audit.js';
+import type { Booked } from '../../../lab/audit/booked.js';
 import type { AuditCase } from '../../../lab/audit/case.js';
-import type { Recorded } from '../../../lab/audit/recorded.js';
 import type { SeenPayment } from '../../../lab/people/api-client.js';
 import type { ReceivedNotification } from '../../../lab/people/merchant-endpoint.js';
 import { type MadeDecision, type ObservedPayment, observedOf } from '../../../lab/people/observed-payment.js';
@@ -60,6 +60,27 @@ const decision = (more: Partial<MadeDecision>): MadeDecision => ({
   ...more,
 });
 
+/** The book as it should be: the payment as it is shown, a fence for each request, and what its merchant was told. */
+function bookOf(
+  seen: SeenPayment | undefined,
+  notifications: readonly ReceivedNotification[],
+  more: Partial<Booked> = {},
+): Booked {
+  const told = [...new Set(notifications.map(({ webhookId }) => webhookId))];
+  return {
+    row: seen,
+    fences: 2,
+    untaken: 0,
+    notifications: told.map((webhookId, index) => ({
+      id: webhookId,
+      number: index + 1,
+      position: 10 * (index + 1),
+      delivery: 'delivered',
+    })),
+    ...more,
+  };
+}
+
 interface Story extends Partial<Omit<AuditCase, 'record'>> {
   readonly record?: Partial<ObservedPayment>;
 }
@@ -67,15 +88,10 @@ interface Story extends Partial<Omit<AuditCase, 'record'>> {
 function found({ record, ...story }: Story): string[] {
   const complete = { ...observedOf(planned as NonNullable<typeof planned>), taken: true, ...record };
   const seen = 'shown' in story ? story.shown : shown('SUCCESSFUL');
-  const told = [...new Set(complete.notifications.map(({ webhookId }) => webhookId))];
   const subject: AuditCase = {
     record: complete,
     shown: seen,
-    // As they should be: the payment, and all that its merchant was notified of.
-    recorded: {
-      payments: seen === undefined ? [] : [{ ...seen, notifications: told }],
-      events: told,
-    },
+    booked: bookOf(seen, complete.notifications),
     transactions: [booked('SUCCESSFUL')],
     posts: 1,
     ...story,
@@ -100,61 +116,83 @@ describe('the audit', () => {
     const corrected = { ...shown('SUCCESSFUL'), transId: 'T1', amountPaid: 57 };
     expect(moved(100)).toEqual([]);
     expect(moved(57, corrected, corrected)).toEqual([]);
-    expect(moved(57)).toEqual(['wrongOutcome']);
-    expect(moved(57, corrected)).toEqual(['wrongOutcome']);
+    // Its row says what is shown.
+    expect(moved(57)).toEqual(['wrongOutcome', 'misbooked']);
+    expect(moved(57, corrected)).toEqual(['wrongOutcome', 'misbooked']);
     expect(moved(57, { ...corrected, amountPaid: undefined }, corrected)).toEqual(['wrongOutcome']);
     // Whatever isn't told to have moved has no amount to be wrong.
     expect(moved(57, shown('REVIEW'), shown('REVIEW'))).not.toContain('wrongOutcome');
   });
 
-  it('finds what has ended and is not in the records as it is shown, once', () => {
-    const record = { notifications: [paid] };
-    const events = [paid.webhookId];
-    const of = (...payments: Recorded['payments']) => found({ record, recorded: { payments, events } });
-    const kept = { ...shown('SUCCESSFUL'), notifications: events };
+  it('finds what has no row, or another than is shown', () => {
+    const of = (row: Booked['row']) =>
+      found({ record: { notifications: [paid] }, booked: bookOf(shown('SUCCESSFUL'), [paid], { row }) });
+    const kept = shown('SUCCESSFUL');
     expect(of(kept)).toEqual([]);
-    for (const payments of [
-      [],
-      [kept, kept],
-      [undefined],
-      [{ ...kept, status: 'FAILED' as const }],
-      [{ ...kept, final: false }],
-      [{ ...kept, amount: 7 }],
-      [{ ...kept, amountPaid: 7 }],
-      [{ ...kept, transId: 'another' }],
+    for (const row of [
+      undefined,
+      { ...kept, status: 'FAILED' as const },
+      { ...kept, final: false },
+      { ...kept, amount: 7 },
+      { ...kept, amountPaid: 7 },
+      { ...kept, transId: 'another' },
     ]) {
-      expect(of(...payments)).toEqual(['unrecorded']);
+      expect(of(row)).toEqual(['misbooked']);
     }
   });
 
-  it('finds a notification of the payment that is not in the feed once', () => {
-    const notifications = [paid.webhookId];
-    const of = (...events: string[]) =>
+  it('finds a row that says of another amount that it has moved', () => {
+    const kept = { ...shown('SUCCESSFUL'), transId: 'T1' };
+    const of = (amount: number) =>
+      found({ record: { notifications: [paid] }, shown: kept, transactions: [booked('SUCCESSFUL', { amount })] });
+    expect(of(100)).toEqual([]);
+    expect(of(57)).toContain('misbooked');
+  });
+
+  it('finds a request without a fence, and a message that no turn has taken', () => {
+    const of = (more: Partial<Booked>) =>
+      found({ record: { notifications: [paid] }, booked: bookOf(shown('SUCCESSFUL'), [paid], more) });
+    expect(of({ fences: 1 })).toEqual([]);
+    expect(of({ fences: 0 })).toEqual(['misbooked']);
+    expect(of({ untaken: 1 })).toEqual(['misbooked']);
+  });
+
+  it('finds a notification out of its place in the feed, or that is still to be delivered', () => {
+    const review = notification(1, 'REVIEW', 2_000);
+    const end = notification(2, 'SUCCESSFUL', 3_000);
+    const both = bookOf(shown('SUCCESSFUL'), [review, end]).notifications;
+    const of = (change: Partial<Booked['notifications'][number]>) =>
       found({
-        record: { notifications: [] },
-        recorded: { payments: [{ ...shown('SUCCESSFUL'), notifications }], events },
-      }).filter((invariant) => invariant === 'unrecorded');
-    expect(of(paid.webhookId)).toEqual([]);
-    expect(of()).toEqual(['unrecorded']);
-    expect(of(paid.webhookId, paid.webhookId)).toEqual(['unrecorded']);
+        record: { notifications: [review, end] },
+        booked: bookOf(shown('SUCCESSFUL'), [], {
+          notifications: both.map((one, n) => (n === 1 ? { ...one, ...change } : one)),
+        }),
+      });
+    expect(of({})).toEqual([]);
+    for (const change of [{ position: undefined }, { position: 1 }, { position: 10 }, { delivery: 'due' } as const]) {
+      expect(of(change)).toEqual(['misbooked']);
+    }
   });
 
-  it('finds a feed without anything of what the merchant has taken', () => {
-    const payments = [{ ...shown('SUCCESSFUL'), notifications: [] }];
-    const again = notification(2, 'SUCCESSFUL', 3_000);
-    const of = (...events: string[]) =>
-      found({ record: { notifications: [paid, again] }, recorded: { payments, events } });
-    expect(of()).toEqual(['unrecorded']);
-    // The first was of a workflow task that Temporal threw away.
-    expect(of(again.webhookId)).toEqual([]);
+  it('finds what is delivered by the book alone, or to the merchant alone', () => {
+    const of = (notifications: readonly ReceivedNotification[]) =>
+      found({ record: { notifications: [paid] }, booked: bookOf(shown('SUCCESSFUL'), notifications) });
+    expect(of([paid])).toEqual([]);
+    expect(of([])).toEqual(['misbooked']);
+    expect(of([paid, notification(2, 'SUCCESSFUL', 4_000)])).toEqual(['misbooked']);
   });
 
-  it('lets the record of a payment whose workflow was terminated be unreadable, and not missing', () => {
-    const record = { terminated: true, notifications: [notification(1, 'REVIEW', 3_000)] };
-    const of = (...payments: Recorded['payments']) =>
-      found({ record, shown: shown('REVIEW'), transactions: [], recorded: { payments, events: [] } });
-    expect(of(undefined)).toEqual([]);
-    expect(of()).toContain('unrecorded');
+  it('lets a book that went back have forgotten an order, but not send one twice that it knows', () => {
+    const lost = {
+      isLost: true,
+      isForgotten: true,
+      shown: undefined,
+      booked: bookOf(undefined, []),
+      record: { notifications: [paid] },
+    };
+    expect(found({ ...lost, isForgotten: false })).toContain('lost');
+    expect(found(lost)).toEqual([]);
+    expect(found({ isLost: true, record: { notifications: [paid] }, posts: 2 })).toEqual(['oversent']);
   });
 
   it('finds a request for which nobody decided, whatever became of it', () => {
@@ -219,12 +257,11 @@ describe('the audit', () => {
     ]);
   });
 
-  it('finds a review that is never ended, unless somebody terminated its workflow', () => {
+  it('finds a review that is never ended', () => {
     const notifications = [notification(1, 'REVIEW', 2_000)];
     expect(found({ record: { notifications }, shown: shown('REVIEW') })).toEqual(['stuck']);
-    expect(found({ record: { notifications, terminated: true }, shown: shown('REVIEW') })).toEqual([]);
     const pending = { shown: shown('PENDING'), transactions: [booked('PENDING')] };
-    expect(found({ record: { terminated: true }, ...pending })).toEqual(['stuck']);
+    expect(found(pending)).toEqual(['stuck']);
   });
 
   it('finds a review that was decided twice', () => {

@@ -35,7 +35,7 @@ function found({ hold = toApprove, amount = 100, failureCode, record, ...story }
   const subject: AuditCase = {
     record: { ...observedOf({ ...payout, hold }), taken: true, ...record },
     shown: { id: payout.id, status, final: true, amount, failureCode },
-    recorded: { payments: [], events: [] },
+    booked: { row: undefined, fences: 1, notifications: [], untaken: 0 },
     transactions: [{ status: 'SUCCESSFUL', transId: 'T1', amount, createdAt: SENT, statusCalls: { throttled: 0 } }],
     posts: 1,
     ...story,
@@ -72,7 +72,7 @@ describe('the audit of a payout that waits', () => {
     expect(found({ hold: dated, record: { sendAt: SENT + 1_000 } })).toEqual(['early']);
     expect(found({ hold: dated, sentAt: SENT - 1_000, record: { sendAt: SENT } })).toEqual(['early']);
     expect(found({ hold: dated, record: { heldAt: SENT + 1_000 } })).toEqual(['early']);
-    expect(found({ hold: dated, record: { heldAt: SENT + 1_000, wasReset: true } })).toEqual([]);
+    expect(found({ hold: dated, isLost: true, record: { heldAt: SENT + 1_000 } })).toEqual([]);
   });
 
   it('finds one that was sent though it was stopped, or nobody had approved it in time', () => {

@@ -24,8 +24,10 @@ function caseOf(
   transactions: FinalTransaction[],
   record: Partial<ObservedPayment> = {},
 ): AuditCase {
-  const recorded = { payments: [], events: [] };
-  return { record: { ...observedOf(planned), ...record }, shown: undefined, transactions, posts: 1, recorded };
+  return {
+    ...{ record: { ...observedOf(planned), ...record }, shown: undefined, transactions, posts: 1 },
+    booked: { row: undefined, fences: 1, notifications: [], untaken: 0 },
+  };
 }
 
 const paid = (record: Partial<ObservedPayment> = {}) => caseOf(collection, [booked(1_000)], record);
@@ -97,7 +99,9 @@ describe('the audit of refunds', () => {
     const refused = (refusal: string, body = {}) => refund(body, [], { refused: true, refusal });
     expect(found(paid(), refused('not_refundable'))).toEqual(['wrongOutcome']);
     expect(found(paid({ reviews: 1 }), refused('not_refundable'))).toEqual([]);
-    expect(found(paid({ wasReset: true }), refused('not_refundable'))).toEqual([]);
+    expect(found({ ...paid(), isLost: true }, refused('not_refundable'))).toEqual([]);
+    expect(found({ ...paid(), isLost: true }, refused('not_found'))).toEqual(['wrongOutcome']);
+    expect(found({ ...paid(), isLost: true, isForgotten: true }, refused('not_found'))).toEqual([]);
     expect(found(paid(), refused('refundable_mismatch'))).toEqual(['wrongOutcome']);
     expect(found(paid(), refused('refundable_mismatch', { expectedRefundable: 7 }))).toEqual([]);
     expect(found(paid(), refused('phone_required'))).toEqual(['wrongOutcome']);

@@ -6,11 +6,11 @@ import { exploreAll } from '../../../lab/explore/report.js';
 import { calmSettingOf } from '../../../lab/explore/setting.js';
 import { defaultSettings } from '../../../lab/explore/settings.js';
 import type { Machine } from '../../../lab/explore/situation.js';
-import { randomStory } from '../../../lab/explore/stories.js';
 import { Visited } from '../../../lab/explore/visited.js';
 import { walk, walkAll, walkSetting } from '../../../lab/explore/walks.js';
 import { step } from '../../../src/payments/machine/machine.js';
 import { openPayment } from '../../../src/payments/words/payment-state.js';
+import { randomStory } from '../../support/stories.js';
 
 /** From which phase to which a payment has come in these tests. */
 const arrows = new Set<string>();
@@ -49,7 +49,7 @@ describe('An exploration', () => {
     const links = calmSettingOf({
       kind: 'link',
       requests: new Set(['expire']),
-      allowance: { requests: 1, resets: 1 },
+      allowance: { requests: 1 },
     });
     const inDoubt = calmSettingOf({
       kind: 'payout',
@@ -135,9 +135,6 @@ describe('A random story', () => {
         const made = step(payment, event, now);
         expect({ todo: made.todo, notified: made.notified, replies: made.replies }).toEqual(expected);
         ({ payment, todo } = made);
-        if (todo.kind === 'deliver' || event.kind === 'handOver') {
-          ({ payment, todo } = step(payment, { kind: event.kind === 'handOver' ? 'begin' : 'time' }, now));
-        }
       }
     }
   });
@@ -153,14 +150,10 @@ describe('A random story', () => {
       [
         'approve',
         'askStatus',
-        'checkReset',
         'decide',
-        'deliver',
-        'delivered',
         'end',
         'expire',
         'expired',
-        'handOver',
         'hint',
         'hintWithoutTransaction',
         'listed',
@@ -169,8 +162,6 @@ describe('A random story', () => {
         'refresh',
         'reject',
         'rejectPayout',
-        'resetChecked',
-        'resendNotification',
         'send',
         'sent',
         'status',

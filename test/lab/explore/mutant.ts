@@ -53,11 +53,6 @@ export async function mutantOf(change: Change): Promise<Machine> {
   return { openPayment, step, objectionTo, sentIf, sentBy: refunds.sentBy, collectedBy: refunds.collectedBy };
 }
 
-/** The module of src/payments that a change is made to. */
-export async function mutantModule<Module>(change: Change): Promise<Module> {
-  return await load<Module>(await transpiled(change), basename(placeOf(change.find).file));
-}
-
 async function load<Module>(folder: string, name: string): Promise<Module> {
   const file = [...texts.keys()].find((one) => basename(one) === name);
   if (file === undefined) throw new Error(`src/payments has no ${name}`);

@@ -1,5 +1,4 @@
 import { calmSettingOf } from '../../../lab/explore/setting.js';
-import type { Change } from './mutant.js';
 import type { Mutant } from './mutants.js';
 
 const inDoubt = calmSettingOf({
@@ -19,6 +18,19 @@ const ofAnotherAmount = calmSettingOf({
   troubles: new Set(['wrongAmount', 'fieldsLeftOut']),
   decisions: new Set(['match', 'insist']),
   allowance: { troubles: 2, decisions: 1 },
+});
+const inHaste = calmSettingOf({
+  kind: 'payout',
+  troubles: new Set(['throttledPost', 'silence']),
+  decisions: new Set(['resend', 'insist']),
+  allowance: { troubles: 2, notifications: 1, decisions: 1 },
+  namesAlone: true,
+});
+const decidedTwice = calmSettingOf({
+  kind: 'direct',
+  troubles: new Set(['ambiguous', 'fieldsLeftOut']),
+  decisions: new Set(['fail', 'match', 'insist']),
+  allowance: { troubles: 3, decisions: 2 },
 });
 
 /** Mutants of what a payment counts for, as a refund or as a collection. */
@@ -86,107 +98,20 @@ export const REFUND_MUTANTS: readonly Mutant[] = [
     breaks: 'collected',
     story: [/with fields left out/],
   },
-];
-
-/** A rule of a collection's count that is switched off, and the rule that is seen to break. */
-export interface RoomMutant extends Change {
-  readonly rule: string;
-  readonly breaks: string;
-}
-
-/** Mutants of how a collection counts its refunds. */
-export const ROOM_MUTANTS: readonly RoomMutant[] = [
   {
-    rule: 'what was asked for counts against what was collected, together with all that was before',
-    find: 'if (counted + most > collected)',
-    replace: 'if (most > collected)',
-    breaks: 'never more than was collected',
+    rule: 'a throttled request for a refund counts where an operator does not wait for the list to show it',
+    find: "const count = sends.count + (isThrottled && cause === 'operator' ? 1 : 0);",
+    replace: 'const { count } = sends;',
+    setting: inHaste,
+    breaks: 'refundCounts',
+    story: [/throttled/, /resend \(forced\)/],
   },
   {
-    rule: 'a refund that has a payment is not reserved anew',
-    find: "if (own?.kind === 'known') return { refunds, answer: { kind: 'known' } };",
-    replace: '',
-    breaks: 'read newly',
-  },
-  {
-    rule: 'a repeated request counts once',
-    find: 'const others = refunds.filter((one) => one !== own);',
-    replace: 'const others = refunds;',
-    breaks: 'for want of room',
-  },
-  {
-    rule: 'of a refund that is asked for with two amounts, the larger counts',
-    find: 'const most = Math.max(amount, own?.amount ?? 0);',
-    replace: 'const most = amount;',
-    breaks: 'never more than was collected',
-  },
-  {
-    rule: 'a refund that the collection has forgotten is counted again',
-    find: "if (reading.kind === 'known') return isNewer(reading, before) ? [...others, reading] : refunds;",
-    replace:
-      "if (reading.kind === 'known') return before !== undefined && isNewer(reading, before) ? [...others, reading] : refunds;",
-    breaks: 'has forgotten it',
-  },
-  {
-    rule: 'an older reading changes nothing',
-    find: "if (before?.kind !== 'known') return true;",
-    replace: 'return true;',
-    breaks: 'for want of room',
-  },
-  {
-    rule: 'of two readings of one state, the one before the end of the checks changes nothing',
-    find: '(asOf === before.asOf && amount < before.amount)',
-    replace: 'asOf === before.asOf',
-    breaks: 'for want of room',
-  },
-  {
-    rule: 'the end of the checks gives the room back',
-    find: '(asOf === before.asOf && amount < before.amount)',
-    replace: 'false',
-    breaks: 'read newly',
-  },
-  {
-    rule: 'a reservation keeps its room while the refund may still start',
-    find: "const isOver = before?.kind === 'reserved' && before.at + RESERVED_FOR_MS <= readAt;",
-    replace: "const isOver = before?.kind === 'reserved';",
-    breaks: 'never more than was collected',
-  },
-  {
-    rule: 'a reservation that nothing has come of gives its room back',
-    find: "const isOver = before?.kind === 'reserved' && before.at + RESERVED_FOR_MS <= readAt;",
-    replace: 'const isOver = false;',
-    breaks: 'for want of room',
-  },
-  {
-    rule: 'a payment that was seen once keeps its room',
-    find: "const isOver = before?.kind === 'reserved' && before.at + RESERVED_FOR_MS <= readAt;",
-    replace:
-      "const isOver = before !== undefined && (before.kind === 'known' || before.at + RESERVED_FOR_MS <= readAt);",
-    breaks: 'never more than was collected',
-  },
-  {
-    rule: 'a refund is not sent once its collection is no longer SUCCESSFUL',
-    find: 'if (paid === undefined) { const kind',
-    replace:
-      "if (paid === undefined) return { kind: 'stands', paid: [], toSpare: 0 }; if (paid === undefined) { const kind",
-    breaks: 'only while its collection stands',
-  },
-  {
-    rule: 'a refund is not sent once its collection has less left than it',
-    find: "if (toSpare >= 0) return { kind: 'stands', paid, toSpare };",
-    replace: "return { kind: 'stands', paid, toSpare };",
-    breaks: 'only while its collection stands',
-  },
-  {
-    rule: 'a refund that is to be sent leaves room for all others',
-    find: 'const toSpare = sumOf(paid) - others - amount;',
-    replace: 'const toSpare = sumOf(paid) - amount;',
-    breaks: 'only while its collection stands',
-  },
-  {
-    rule: 'a refund whose collection is under review is not given up for that',
-    find: "const kind = isFinalPayment(collection) ? 'gone' : 'doubtful';",
-    replace: "const kind = 'gone' as const;",
-    breaks: 'withheld only when',
+    rule: 'a match counts as collected, though an operator has decided before that no money has moved',
+    find: 'const tolerant = { ...payment, acceptedDifference: wrong };',
+    replace: 'const tolerant = wrong === undefined ? payment : { ...payment, acceptedDifference: wrong };',
+    setting: decidedTwice,
+    breaks: 'collected',
+    story: [/fail \(forced\)/, /match T1/, /with fields left out/],
   },
 ];

@@ -1,13 +1,15 @@
-import { spawn } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Killer } from '../../../lab/faults/killer.js';
-import type { PlannedKill } from '../../../lab/plan/server-faults.js';
+import type { KillTarget, PlannedKill } from '../../../lab/plan/server-faults.js';
+import type { Postgres } from '../../../stack/postgres/postgres.js';
 import type { Child } from '../../../stack/processes/child.js';
-import type { PaymentProcess, Stack, StackProcess } from '../../../stack/processes/stack.js';
+import type { Stack, StackProcess } from '../../../stack/processes/stack.js';
 import { eventually } from '../../support/eventually.js';
 import { type Running, startSandbox } from '../../support/running-sandbox.js';
-import { contextOf, stackAt } from '../chaos-context.js';
+import { bookAt, contextOf, stackAt } from '../chaos-context.js';
 
 /** A process that does nothing but live until it is ended. */
 interface Life {
@@ -16,23 +18,13 @@ interface Life {
   end(how: string): void;
 }
 
-/** A process of this machine that can stand still. */
-function startChild() {
-  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
-  const pid = child.pid ?? 0;
-  return {
-    pid,
-    /** By the state that Linux has of it. */
-    isStopped: async () => /^State:\s+T/m.test(await readFile(`/proc/${pid}/status`, 'utf8')),
-    end: () => child.kill('SIGKILL'),
-  };
-}
-
 describe('the killer', () => {
   let provider: Running;
   let lives: Map<StackProcess, Life>;
   let history: string[];
   let stack: Stack;
+  let book: Postgres;
+  let data: string;
   let pids: number;
   let failures: number;
 
@@ -59,13 +51,42 @@ describe('the killer', () => {
     kill: async () => undefined,
   });
 
+  const madeBook = (): Postgres => {
+    const end = async (what: string) => {
+      history.push(`${what} book`);
+      lifeOf('book').end('SIGKILL');
+    };
+    return {
+      ...bookAt({
+        data,
+        kill: () => end('kill'),
+        halt: () => end('halt'),
+        start: async () => {
+          history.push('start book');
+          live('book');
+        },
+        freeze: async () => {
+          history.push('freeze book');
+          return () => history.push('thaw book');
+        },
+      }),
+      get pid() {
+        return lifeOf('book').pid;
+      },
+      get ended() {
+        return lifeOf('book').ended;
+      },
+    };
+  };
+
   beforeEach(async () => {
     provider = await startSandbox();
     lives = new Map();
     history = [];
     pids = 0;
     failures = 0;
-    for (const name of ['temporal', 'sandbox', 'worker', 'api'] as const) live(name);
+    for (const name of ['temporal', 'sandbox', 'worker', 'api', 'book'] as const) live(name);
+    data = join(await mkdtemp(join(tmpdir(), 'sanaga-killer-')), 'data');
     stack = stackAt({
       sandboxUrl: provider.url,
       get temporal() {
@@ -90,45 +111,62 @@ describe('the killer', () => {
         live('temporal');
       },
     });
+    book = madeBook();
   });
 
+  afterEach(() => rm(join(data, '..'), { recursive: true }));
+
   const begin = async () => {
-    const killer = new Killer(contextOf(stack, []));
+    const killer = new Killer(contextOf(stack, [], undefined, undefined, book));
     await killer.start();
     return killer;
   };
-  const kill = (target: PaymentProcess, at = 0): PlannedKill => ({ target, at, downMs: 0 });
+  const kill = (target: KillTarget, at = 0): PlannedKill => ({ target, at, downMs: 0 });
 
   it('kills as planned, and starts each again', async () => {
     const killer = await begin();
-    await killer.run([kill('worker'), kill('temporal', 20), kill('api', 40), kill('sandbox', 60)]);
+    await killer.run([kill('worker'), kill('temporal', 20), kill('api', 40), kill('sandbox', 60), kill('book', 80)]);
 
-    expect(killer.kills).toEqual({ worker: 1, temporal: 1, api: 1, sandbox: 1 });
+    expect(killer.kills).toEqual({ worker: 1, temporal: 1, api: 1, sandbox: 1, book: 1 });
     expect(killer.collapses).toEqual([]);
     expect(history.filter((line) => line.includes('temporal'))).toEqual(['kill temporal', 'start temporal']);
-    expect(history).toHaveLength(8);
+    expect(history.filter((line) => line.includes('book'))).toEqual(['kill book', 'start book']);
+    expect(history).toHaveLength(10);
   });
 
-  const onLinux = process.platform === 'linux' ? it : it.skip;
-  onLinux("takes the records' database away, and lets another stand still without ending it", async () => {
-    const database = startChild();
-    live('records', database.pid);
-    stack = { ...stack, recordsUrl: 'postgres://somewhere', temporal: stack.temporal };
+  it('takes the book away, and lets it stand still without ending it', async () => {
     const killer = await begin();
-    const running = killer.run(
+    await killer.run(
       [],
       [
-        { kind: 'recordsHang', at: 0, forMs: 3_000 },
-        { kind: 'recordsAway', at: 10, forMs: 0 },
+        { kind: 'bookHangs', at: 0, forMs: 50 },
+        { kind: 'bookAway', at: 10, forMs: 0 },
       ],
     );
-    await eventually(database.isStopped, (is) => is);
-    await running;
-    expect(await database.isStopped()).toBe(false);
-    expect(history).toEqual(['kill records', 'start records']);
-    expect(killer.faults.toJSON()).toEqual({ recordsHang: 1, recordsAway: 1 });
+    expect(history).toEqual(['freeze book', 'thaw book', 'kill book', 'start book']);
+    expect(killer.faults.toJSON()).toEqual({ bookHangs: 1, bookAway: 1 });
     expect(killer.collapses).toEqual([]);
-    database.end();
+  });
+
+  it("puts the copy of the book's files in their place, and remembers the time that is lost", async () => {
+    await mkdir(data);
+    const file = join(data, 'rows');
+    await writeFile(file, 'before');
+    const killer = await begin();
+    const before = Date.now();
+    const running = killer.run([], [], [{ store: 'book', copiedAt: 0, restoredAt: 500 }]);
+    await eventually(
+      async () => history.length,
+      (steps) => steps === 2,
+    );
+    await writeFile(file, 'after');
+    await running;
+    expect(await readFile(file, 'utf8')).toBe('before');
+    expect(history).toEqual(['halt book', 'start book', 'kill book', 'start book']);
+    expect(killer.lost?.from).toBeGreaterThanOrEqual(before);
+    expect(killer.lost?.to).toBeGreaterThan(killer.lost?.from ?? 0);
+    expect(killer.faults.toJSON()).toEqual({ bookRestored: 1 });
+    expect(killer.collapses).toEqual([]);
   });
 
   it('never kills a process that is not up again', async () => {

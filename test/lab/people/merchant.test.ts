@@ -8,12 +8,13 @@ import { LocalServer } from '../../../lab/world/local-server.js';
 import { contextOf, stackAt } from '../chaos-context.js';
 
 const quiet = { twin: false, repeatsAfter: [], looksAfter: [] };
-/** A planned direct payment, of a merchant without habits. */
-const direct = (): ObservedPayment => {
-  const planned = planChaosPayments(50, 1_000, 1).find(({ way }) => way === 'direct');
-  if (planned === undefined) throw new Error('the plan has no direct payment');
+/** A planned payment of a kind, of a merchant without habits. */
+const planOf = (kind: 'direct' | 'link'): ObservedPayment => {
+  const planned = planChaosPayments(50, 1_000, 1).find(({ way }) => way === kind);
+  if (planned === undefined) throw new Error(`the plan has no ${kind} payment`);
   return observedOf({ ...planned, habits: quiet });
 };
+const direct = () => planOf('direct');
 
 type Answer = (response: ServerResponse) => void;
 const json =
@@ -32,7 +33,10 @@ describe('a merchant in a chaos run', () => {
 
   /** Takes one payment through an API that gives these answers, the last one for ever. */
   async function take(...answers: Answer[]) {
-    const record = direct();
+    return await takeOf(direct(), ...answers);
+  }
+
+  async function takeOf(record: ObservedPayment, ...answers: Answer[]) {
     const seen: { key: unknown; body: string }[] = [];
     const server = new LocalServer(async (request: IncomingMessage, response: ServerResponse) => {
       seen.push({ key: request.headers['idempotency-key'], body: await text(request) });
@@ -82,5 +86,13 @@ describe('a merchant in a chaos run', () => {
     const { record } = await take(json(500, { code: 'x' }), payment(201, {}));
     expect(record.wrongAnswers).toHaveLength(1);
     expect(record.taken).toBe(true);
+  });
+
+  it('no longer asks for the link of a payment that is gone', async () => {
+    const record = planOf('link');
+    const shown = { id: record.planned.id, amount: 100, status: 'CREATED', final: false };
+    const { seen } = await takeOf(record, json(202, shown), json(404, { code: 'not_found' }));
+    expect(seen).toHaveLength(2);
+    expect(record.wrongAnswers).toEqual(['the payment was answered 404']);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { planKills, planOutages } from '../../../lab/plan/server-faults.js';
+import { planKills, planOutages, planRestores } from '../../../lab/plan/server-faults.js';
 
 const MINUTE = 60_000;
 
@@ -14,9 +14,9 @@ describe('planned kills', () => {
     expect(kills.map(({ at }) => Math.floor(at / MINUTE))).toEqual(Array.from({ length: 30 }, (_, n) => n));
   });
 
-  it.each([1, 2, 3, 4, 5])('strike every process within the first four (seed %i)', (seed) => {
-    const first = planKills(4, MINUTE, seed).map(({ target }) => target);
-    expect(first.sort()).toEqual(['api', 'sandbox', 'temporal', 'worker']);
+  it.each([1, 2, 3, 4, 5])('strike every process within the first five (seed %i)', (seed) => {
+    const first = planKills(5, MINUTE, seed).map(({ target }) => target);
+    expect(first.sort()).toEqual(['api', 'book', 'sandbox', 'temporal', 'worker']);
   });
 
   it('leave a process away for three seconds at most', () => {
@@ -27,11 +27,26 @@ describe('planned kills', () => {
   });
 });
 
-describe('planned outages of the records', () => {
+describe('planned outages of the book', () => {
   it.each([1, 2, 3, 4, 5])('are one of each kind, one in either half of the time (seed %i)', (seed) => {
     const outages = planOutages(MINUTE, seed);
-    expect(outages.map(({ kind }) => kind).sort()).toEqual(['recordsAway', 'recordsHang']);
+    expect(outages.map(({ kind }) => kind).sort()).toEqual(['bookAway', 'bookHangs']);
     expect(outages.map(({ at }) => Math.floor(at / (MINUTE / 2))).sort()).toEqual([0, 1]);
     expect(planOutages(MINUTE, seed)).toEqual(outages);
+  });
+});
+
+describe('planned returns of stores to older copies', () => {
+  it('are one of each store, with a beat of the book between', () => {
+    const [temporal, book] = planRestores(150 * 1_000);
+    expect([temporal?.store, book?.store]).toEqual(['temporal', 'book']);
+    for (const { copiedAt, restoredAt } of planRestores(150 * 1_000)) expect(restoredAt).toBeGreaterThan(copiedAt);
+    // Temporal is told of a beat each half minute: of one after its own return, and after the book's copy.
+    const known = Math.max(temporal?.restoredAt ?? 0, book?.copiedAt ?? 0);
+    expect((book?.restoredAt ?? 0) - known).toBeGreaterThan(MINUTE / 2);
+  });
+
+  it('are none in a run that is too short for them', () => {
+    expect(planRestores(MINUTE)).toEqual([]);
   });
 });

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { runSimulation, type SimulationReport } from '../../../lab/simulation/run-simulation.js';
-import type { WrapActivities } from '../../../lab/world/worker.js';
+import type { WorkerCalls, WrapCalls } from '../../../lab/world/worker-parts.js';
+import type { ProviderClient } from '../../../src/provider/client.js';
 import { useSimulationBundle } from './simulation-bundle.js';
 
 const bundle = useSimulationBundle();
@@ -24,10 +25,19 @@ beforeAll(() => begin());
 /** Simulations before the next three: as many at the same time, as each waits for most of its time. */
 const before = [begun, begun, begun];
 
-/** A simulation of a Sanaga with a fault of its own, in what its activities do; played beside others of this file. */
-function simulation(seed: number, wrapActivities: WrapActivities): () => Promise<SimulationReport> {
+/** Changes both services of the provider. */
+const withBoth = (calls: WorkerCalls, change: (service: ProviderClient) => Partial<ProviderClient>): WorkerCalls => ({
+  ...calls,
+  providers: {
+    collection: { ...calls.providers.collection, ...change(calls.providers.collection) },
+    payout: { ...calls.providers.payout, ...change(calls.providers.payout) },
+  },
+});
+
+/** A simulation of a Sanaga with a fault of its own, in what its worker calls; played beside others of this file. */
+function simulation(seed: number, wrapCalls: WrapCalls): () => Promise<SimulationReport> {
   const report = Promise.resolve(before.shift()).then(() =>
-    runSimulation({ payments: PAYMENTS, seed, wrapActivities, workflowBundle: bundle.path }),
+    runSimulation({ payments: PAYMENTS, seed, wrapCalls, workflowBundle: bundle.path }),
   );
   before.push(
     report.then(
@@ -39,46 +49,50 @@ function simulation(seed: number, wrapActivities: WrapActivities): () => Promise
 }
 
 describe('a simulation of a Sanaga that breaks a rule', () => {
-  const sentAgain = simulation(2, (activities) => ({
-    ...activities,
-    async directPay(order, when) {
-      const outcome = await activities.directPay(order, when);
-      return outcome.kind === 'ambiguous' ? await activities.directPay(order, 'absent') : outcome;
-    },
-    async payOut(order, when) {
-      const outcome = await activities.payOut(order, when);
-      return outcome.kind === 'ambiguous' ? await activities.payOut(order, 'absent') : outcome;
-    },
-  }));
+  const sentAgain = simulation(2, (calls) =>
+    withBoth(calls, (service) => ({
+      async directPay(request, call) {
+        const outcome = await service.directPay(request, call);
+        return outcome.kind === 'ambiguous' ? await service.directPay(request, call) : outcome;
+      },
+      async payout(request, call) {
+        const outcome = await service.payout(request, call);
+        return outcome.kind === 'ambiguous' ? await service.payout(request, call) : outcome;
+      },
+    })),
+  );
   it('catches money that is sent again when nobody knows whether it was taken', async () => {
     const { result } = await sentAgain();
     expect(result.invariants.doublePaid).toBeGreaterThan(0);
     expect(result.invariants.oversent).toBeGreaterThan(0);
   });
 
-  const believed = simulation(2, (activities, lastStatus) => ({
-    ...activities,
-    async paymentStatus(service, transId, now) {
-      const answer = await activities.paymentStatus(service, transId, now);
-      const status = lastStatus(transId);
-      if (answer.kind !== 'found' || (status !== 'SUCCESSFUL' && status !== 'FAILED')) return answer;
-      return { ...answer, transaction: { ...answer.transaction, status } };
-    },
-  }));
+  const believed = simulation(2, (calls, lastStatus) =>
+    withBoth(calls, (service) => ({
+      async paymentStatus(transId, call) {
+        const answer = await service.paymentStatus(transId, call);
+        const status = lastStatus(transId);
+        if (answer.kind !== 'found' || (status !== 'SUCCESSFUL' && status !== 'FAILED')) return answer;
+        return { ...answer, transaction: { ...answer.transaction, status } };
+      },
+    })),
+  );
   it('catches a notification that is believed', async () => {
     const { result } = await believed();
     expect(result.invariants.wrongOutcome).toBeGreaterThan(0);
     expect(result.invariants.notifiedWrong).toBeGreaterThan(0);
   });
 
-  const lied = simulation(1, (activities) => ({
-    ...activities,
-    notifyMerchant: async (notification) =>
-      await activities.notifyMerchant(
-        notification.payment.status === 'FAILED'
-          ? { ...notification, payment: { ...notification.payment, status: 'SUCCESSFUL' } }
-          : notification,
-      ),
+  const lied = simulation(1, (calls) => ({
+    ...calls,
+    merchant: {
+      notifyMerchant: async (notification) =>
+        await calls.merchant.notifyMerchant(
+          notification.payment.status === 'FAILED'
+            ? { ...notification, payment: { ...notification.payment, status: 'SUCCESSFUL' } }
+            : notification,
+        ),
+    },
   }));
   it('catches a merchant who is told another status than the payment has', async () => {
     const { result } = await lied();
@@ -86,34 +100,37 @@ describe('a simulation of a Sanaga that breaks a rule', () => {
     expect(result.invariants.wrongOutcome).toBe(0);
   });
 
-  const silent = simulation(1, (activities) => ({
-    ...activities,
-    notifyMerchant: async (notification) =>
-      notification.type === 'payment.review' ? { kind: 'delivered' } : await activities.notifyMerchant(notification),
+  const silent = simulation(1, (calls) => ({
+    ...calls,
+    merchant: {
+      notifyMerchant: async (notification) =>
+        notification.type === 'payment.review'
+          ? { kind: 'delivered' }
+          : await calls.merchant.notifyMerchant(notification),
+    },
   }));
   it('catches a review that the merchant is never told of', async () => {
     const { result } = await silent();
     expect(result.invariants.unnotified).toBeGreaterThan(0);
   });
 
-  const blind = simulation(DOUBLED, (activities) => {
+  const blind = simulation(DOUBLED, (calls) => {
     const first = new Map<string, string>();
     const isFirst = ({ transId, externalId = '' }: { transId: string; externalId?: string | undefined }) => {
       first.set(externalId, first.get(externalId) ?? transId);
       return first.get(externalId) === transId;
     };
-    return {
-      ...activities,
-      async paymentStatus(service, transId, now) {
-        const answer = await activities.paymentStatus(service, transId, now);
+    return withBoth(calls, (service) => ({
+      async paymentStatus(transId, call) {
+        const answer = await service.paymentStatus(transId, call);
         const isKnown = answer.kind !== 'found' || isFirst(answer.transaction);
         return isKnown ? answer : { kind: 'unknown', message: 'unknown', statusCode: 404 };
       },
-      async lookUp(what) {
-        const answer = await activities.lookUp(what);
+      async transactionsOf(id, isDirect, call) {
+        const answer = await service.transactionsOf(id, isDirect, call);
         return answer.kind === 'listed' ? { ...answer, transactions: answer.transactions.filter(isFirst) } : answer;
       },
-    };
+    }));
   });
   it('catches a transaction beside the first that nobody is asked about', async () => {
     const { result, actions } = await blind();
@@ -121,19 +138,19 @@ describe('a simulation of a Sanaga that breaks a rule', () => {
     expect(result.invariants.unnoticed).toBeGreaterThan(0);
   });
 
-  const eager = simulation(REJECTED, (activities) => ({
-    ...activities,
-    async paymentStatus(service, transId, now) {
-      // To the worker's own limit, each is of another hour.
-      for (let times = 1; times <= 6; times++)
-        await activities.paymentStatus(service, transId, now + times * 60 * 60_000);
-      return await activities.paymentStatus(service, transId, now + 7 * 60 * 60_000);
-    },
-    async payOut(order, when) {
-      const outcome = await activities.payOut(order, when);
-      return outcome.kind === 'rejected' ? await activities.payOut(order, 'absent') : outcome;
-    },
-  }));
+  const eager = simulation(REJECTED, (calls) =>
+    withBoth(calls, (service) => ({
+      // The worker's own limit counts each as one.
+      async paymentStatus(transId, call) {
+        for (let times = 1; times <= 6; times++) await service.paymentStatus(transId, call);
+        return await service.paymentStatus(transId, call);
+      },
+      async payout(request, call) {
+        const outcome = await service.payout(request, call);
+        return outcome.kind === 'rejected' ? await service.payout(request, call) : outcome;
+      },
+    })),
+  );
   it('catches a provider that is asked too often, and money that is sent once too often, whatever became of it', async () => {
     const { result } = await eager();
     expect(result.invariants.overLimit).toBeGreaterThan(0);

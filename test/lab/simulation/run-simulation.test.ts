@@ -19,7 +19,9 @@ describe('a simulation', () => {
     expect(broken(report)).toEqual({ first: undefined });
     expect(report.result).toMatchObject({ payments: 60, seed: 3 });
     expect(Object.keys(report.result.faults).length).toBeGreaterThan(15);
-    expect(report.result.crashes.workerRestarted).toBeGreaterThan(0);
+    for (const crash of ['workerRestarted', 'bookCut', 'bookKilled']) {
+      expect(report.result.crashes[crash]).toBeGreaterThan(0);
+    }
     // Somebody has approved a payout, and somebody has refunded a collection.
     for (const act of ['accountant: approve 200', 'refunder: plans']) expect(report.actions).toHaveProperty([act]);
   });

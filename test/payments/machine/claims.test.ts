@@ -202,9 +202,9 @@ describe('reports', () => {
   it('are missing no more once the provider has shown what they name', () => {
     const payment = absent(payoutOrder).hint('T2');
     while (payment.payment.claims.open.length > 0) {
-      const { wants } = payment;
-      if (wants.kind === 'wait') payment.at(wants.until ?? 0);
-      else if (wants.kind === 'askStatus') payment.answered(SILENT);
+      const { todo } = payment;
+      if (todo.kind === 'wait') payment.at(todo.until ?? 0);
+      else if (todo.kind === 'askStatus') payment.answered(SILENT);
       else payment.listed();
     }
     expect(payment.payment.claims.unconfirmed).toEqual(['T2']);
@@ -227,9 +227,9 @@ describe('reports', () => {
     for (const name of ['T2', 'X1', 'X2', 'X3', 'X4', 'X5']) {
       payment.hint(name);
       while (payment.payment.claims.open.length > 0) {
-        const { wants } = payment;
-        if (wants.kind === 'wait') payment.at(wants.until ?? 0);
-        else if (wants.kind === 'askStatus') payment.answered(SILENT);
+        const { todo } = payment;
+        if (todo.kind === 'wait') payment.at(todo.until ?? 0);
+        else if (todo.kind === 'askStatus') payment.answered(SILENT);
         else payment.listed();
       }
     }
@@ -372,8 +372,8 @@ describe('a reported transaction', () => {
 
   it('is not what was ordered, though the answer leaves out what was shown of it', () => {
     const payment = ambiguous(linkOrder).hint('T1').listing(SILENT).found('FAILED', { amount: 1 });
-    while (payment.wants.kind !== 'askStatus') {
-      if (payment.wants.kind === 'wait') payment.at(payment.wants.until ?? 0);
+    while (payment.todo.kind !== 'askStatus') {
+      if (payment.todo.kind === 'wait') payment.at(payment.todo.until ?? 0);
       else payment.listing(SILENT);
     }
     payment.answered({
@@ -386,8 +386,8 @@ describe('a reported transaction', () => {
   it('is looked for in the list when the provider never says whose it is', () => {
     const payment = paid(payoutOrder).hint('T2');
     const unsaid = { transId: transId('T2'), status: 'SUCCESSFUL' } as const;
-    while (payment.wants.kind !== 'lookUp') {
-      if (payment.wants.kind === 'wait') payment.at(payment.wants.until ?? 0);
+    while (payment.todo.kind !== 'lookUp') {
+      if (payment.todo.kind === 'wait') payment.at(payment.todo.until ?? 0);
       else payment.answered({ kind: 'found', transaction: unsaid });
     }
     payment.listed(transactionOf(payoutOrder, { status: 'SUCCESSFUL' }), unsaid);
@@ -407,7 +407,7 @@ describe('a reported transaction', () => {
     const payment = backoff(payoutOrder).hint('T1').found('SUCCESSFUL');
     expect(payment.phase('review')).toMatchObject({ held: true });
     const contradicted = quietPayment().hint('T1', 'FAILED').found('FAILED').hint('T1');
-    expect(contradicted.wants).toEqual({ kind: 'wait', summary: 'Until something happens' });
+    expect(contradicted.todo).toEqual({ kind: 'wait', summary: 'Until something happens' });
   });
 
   it('does not end such a review when it was reported before', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { CHECKS_AFTER_MS } from '../../../src/payments/machine/transitions.js';
+import { toPayment } from '../../../src/payments/views/to-payment.js';
 import { DAY, directOrder, HOUR, MINUTE, payoutOrder, transactionOf, transId } from '../../support/orders.js';
 import {
   absent,
@@ -31,7 +32,24 @@ const failed = () => absent(payoutOrder).fail().listed();
 describe('the end of a payment that was sent once', () => {
   it('is not checked again', () => {
     expect(paid(payoutOrder).phase('ended').checks).toEqual([]);
-    expect(taken(directOrder).found('FAILED').wants).toEqual({ kind: 'end' });
+    expect(taken(directOrder).found('FAILED').todo).toEqual({ kind: 'end' });
+  });
+});
+
+describe('an end as FAILED that the provider goes on from', () => {
+  const asked = (later: number) => taken(payoutOrder).found('FAILED').later(later).hint('T1', 'SUCCESSFUL');
+
+  it('is seen once a minute has passed: before that, the answer may be an old one', () => {
+    expect(asked(MINUTE).found('PENDING').status).toBe('REVIEW');
+    const payment = asked(1_000).found('PENDING');
+    expect(payment.status).toBe('FAILED');
+    expect(payment.found('PENDING').status).toBe('REVIEW');
+  });
+
+  it('is seen in the list of a check', () => {
+    const payment = failed();
+    const moving = { ...own, status: 'PENDING' as const };
+    expect(payment.listed(moving).status).toBe('REVIEW');
   });
 });
 
@@ -44,11 +62,11 @@ describe('a notification that names an ended payment alone', () => {
     'has the list read at once where no transaction was known (%s), after an hour and after a day',
     (_, ended) => {
       const payment = ended();
-      while (payment.wants.kind !== 'end') payment.listed();
+      while (payment.todo.kind !== 'end') payment.listed();
       const told = payment.now;
       payment.named();
       const times: number[] = [];
-      while (payment.wants.kind !== 'end') {
+      while (payment.todo.kind !== 'end') {
         payment.asks('lookUp');
         times.push(payment.now - told);
         payment.listed();
@@ -67,7 +85,7 @@ describe('a notification that names an ended payment alone', () => {
     const payment = rejected().named();
     let lists = 0;
     for (const end = payment.now + HOUR; payment.now < end; payment.named()) {
-      if (payment.wants.kind === 'lookUp') {
+      if (payment.todo.kind === 'lookUp') {
         lists += 1;
         payment.listed();
       } else payment.after(MINUTE);
@@ -76,7 +94,22 @@ describe('a notification that names an ended payment alone', () => {
   });
 
   it('says nothing that the outcome doesn’t', () => {
-    expect(rejected().named('FAILED').wants).toEqual({ kind: 'end' });
+    expect(rejected().named('FAILED').todo).toEqual({ kind: 'end' });
+  });
+});
+
+describe('an ended payment whose payer’s data was erased', () => {
+  it('is not sent again, whoever decides so when it has come under review', () => {
+    const payment = failed();
+    payment.listed(own);
+    expect(payment.status).toBe('REVIEW');
+    const { phone: _erased, ...order } = payoutOrder;
+    payment.payment = { ...payment.payment, order };
+    expect(payment.resend({ force: true }).reply).toMatchObject({
+      kind: 'refused',
+      type: 'ResolutionRefused',
+      words: "its payer's data was erased: it can't be sent",
+    });
   });
 });
 
@@ -85,7 +118,7 @@ describe('the end of a payment in doubt', () => {
     for (const payment of [paidAfterResend(), failed()]) {
       const endedAt = payment.now;
       const times: number[] = [];
-      while (payment.wants.kind !== 'end') {
+      while (payment.todo.kind !== 'end') {
         payment.asks('lookUp');
         times.push(payment.now - endedAt);
         payment.listed();
@@ -104,7 +137,7 @@ describe('the end of a payment in doubt', () => {
 
   it('stands when the list shows nothing else', () => {
     const payment = paidAfterResend().listed(second).listed(second).listed(second);
-    expect(payment.wants).toEqual({ kind: 'end' });
+    expect(payment.todo).toEqual({ kind: 'end' });
     expect(payment.notified).toEqual(['payment.review', 'payment.succeeded']);
   });
 
@@ -150,7 +183,7 @@ describe('the end of a payment in doubt', () => {
     const payment = paidAfterResend().listed(second, own).match('T2').found('SUCCESSFUL');
     expect(payment.phase('ended').checks).toHaveLength(3);
     payment.listed(second, own).listed(second, own).listed(second, own);
-    expect(payment.wants).toEqual({ kind: 'end' });
+    expect(payment.todo).toEqual({ kind: 'end' });
   });
 });
 
@@ -201,7 +234,7 @@ describe('a recheck of an ended payment', () => {
   it('asks for the list alone when no transaction was ever known', () => {
     const payment = taken(payoutOrder).found('FAILED').request('recheck');
     expect(payment.asks('askStatus').transId).toBe('T1');
-    expect(failed().listed().request('recheck').wants).toEqual({ kind: 'lookUp' });
+    expect(failed().listed().request('recheck').todo).toEqual({ kind: 'lookUp' });
   });
 
   it('opens it again when the provider contradicts it', () => {
@@ -218,9 +251,22 @@ describe('a recheck of an ended payment', () => {
 
   it('goes on to the list when the status gets no answer', () => {
     for (const answer of [SILENT, UNKNOWN]) {
-      expect(paid(payoutOrder).request('recheck').answered(answer).wants).toEqual({ kind: 'lookUp' });
+      expect(paid(payoutOrder).request('recheck').answered(answer).todo).toEqual({ kind: 'lookUp' });
     }
   });
+
+  it.each([payoutOrder, directOrder])(
+    'brings a $kind that ended as FAILED before a person if the provider goes on with it',
+    (order) => {
+      for (const status of ['PENDING', 'CREATED'] as const) {
+        const payment = taken(order).found('FAILED').request('recheck').found(status);
+        const why = `the payment ended as FAILED, and the provider now says that T1 is ${status}`;
+        expect(payment.phase('review')).toMatchObject({ held: true, why });
+        expect(payment.reply?.kind).toBe('done');
+        expect(toPayment(payment.payment).final).toBe(false);
+      }
+    },
+  );
 
   it('is not done while neither the status nor the list says anything of its transaction', () => {
     const payment = paid(payoutOrder).request('recheck').answered(SILENT).listed();
@@ -236,7 +282,7 @@ describe('a recheck of an ended payment', () => {
   it('is answered when the list can’t be read, tried again, and ends in no review when nothing was in doubt', () => {
     const payment = paid(payoutOrder).request('recheck').found('SUCCESSFUL').listing(SILENT);
     expect(payment.reply).toMatchObject({ kind: 'refused', type: 'NotChecked' });
-    while (payment.wants.kind !== 'end') payment.listing(SILENT);
+    while (payment.todo.kind !== 'end') payment.listing(SILENT);
     expect(payment.status).toBe('SUCCESSFUL');
   });
 

@@ -44,7 +44,7 @@ describe('following a transaction', () => {
     const payment = taken(linkOrder).found('SUCCESSFUL', difference);
     expect(payment.phase('review')).toMatchObject({ number: 1, held: true });
     expect(payment.notified).toEqual(['payment.review']);
-    expect(payment.wants).toEqual({ kind: 'wait', summary: 'Until something happens' });
+    expect(payment.todo).toEqual({ kind: 'wait', summary: 'Until something happens' });
   });
 
   it('ends only in a status that its kind can end in', () => {
@@ -57,7 +57,7 @@ describe('following a transaction', () => {
   });
 
   it('is not ended twice: an ended payment asks nothing any more', () => {
-    expect(paid(payoutOrder).wants).toEqual({ kind: 'end' });
+    expect(paid(payoutOrder).todo).toEqual({ kind: 'end' });
   });
 });
 
@@ -285,7 +285,7 @@ describe('an undecided payment', () => {
       if (payment.todo.kind === 'expire') payment.expired(SILENT);
       else payment.found('CREATED');
     }
-    if (payment.wants.kind === 'expire') payment.expired(SILENT);
+    if (payment.todo.kind === 'expire') payment.expired(SILENT);
     payment.request('expire').found('CREATED').expired().found('EXPIRED');
     expect(payment.phase('ended').status).toBe('EXPIRED');
     expect(payment.reply).toMatchObject({ kind: 'done' });
@@ -319,7 +319,7 @@ describe('a question that its worker has kept back', () => {
   it('is asked as soon as there is room, and counts for nothing until then', () => {
     const payment = taken(directOrder).hint('T1');
     payment.answered({ kind: 'throttled', isOurs: true, retryAfterMs: 20_000 });
-    expect(payment.wants).toMatchObject({ kind: 'wait', until: payment.now + 20_000 });
+    expect(payment.todo).toMatchObject({ kind: 'wait', until: payment.now + 20_000 });
     expect(payment.payment.recentQuestions).toEqual([]);
     expect(payment.payment.quietUntil).toBeUndefined();
     expect(payment.after(20_000).found('SUCCESSFUL').status).toBe('SUCCESSFUL');

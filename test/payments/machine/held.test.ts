@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { heldSince, sentIf } from '../../../src/payments/machine/sending.js';
+import { sentIf } from '../../../src/payments/machine/sending.js';
 import { describePayment } from '../../../src/payments/views/describe-payment.js';
 import { summaryOf } from '../../../src/payments/views/timeline-words.js';
 import { toPayment } from '../../../src/payments/views/to-payment.js';
@@ -13,15 +13,13 @@ import {
   type Scenario,
   SILENT,
   UNAUTHORIZED,
-  UNCHECKED,
   UNKNOWN,
+  UNREAD,
 } from '../../support/scenario.js';
 
 const ordered: PayoutOrder = { ...payoutOrder, name: 'Ngono Marie', orderedBy: 'ann' };
 /** Nothing was sent: SEND_BY was over. */
 const TOO_LATE = { kind: 'withheld', failureCode: 'not_sent', reason: 'never sent to the provider: too late' } as const;
-/** An outcome without an answer. */
-const LOST = { kind: 'ambiguous', reason: 'no answer within 15 s' } as const;
 const FRIDAY = START + 3 * DAY;
 
 /** A payout that ann has ordered, and that somebody else has to approve. */
@@ -38,7 +36,7 @@ describe('a payout above the limit', () => {
   it('waits for another person, and the merchant is told so', () => {
     const payment = opened(ordered, { approveAbove: ordered.amount - 1 });
     expect(payment.notified).toEqual(['payment.held']);
-    expect(payment.wants).toEqual({
+    expect(payment.todo).toEqual({
       kind: 'wait',
       until: START + 7 * DAY,
       summary: 'End without an approval by another person than ann',
@@ -58,13 +56,13 @@ describe('a payout above the limit', () => {
 
   it('is sent at once when it is not above', () => {
     const payment = opened(ordered, { approveAbove: ordered.amount });
-    expect(payment.wants.kind).toBe('send');
+    expect(payment.todo.kind).toBe('send');
     expect(payment.payment.release).toBeUndefined();
     expect(payment.notified).toEqual([]);
   });
 
   it('waits as long as its terms say', () => {
-    expect(toApprove({}, { approvalWithinMs: HOUR }).wants).toMatchObject({ until: START + HOUR });
+    expect(toApprove({}, { approvalWithinMs: HOUR }).todo).toMatchObject({ until: START + HOUR });
   });
 });
 
@@ -72,11 +70,11 @@ describe('an approval', () => {
   it('releases the payout, and is told', () => {
     const payment = toApprove().later(HOUR).approve('bob');
     expect(payment.reply?.kind).toBe('done');
-    expect(payment.wants).toEqual({ kind: 'send', cause: 'order' });
+    expect(payment.todo).toEqual({ kind: 'send', cause: 'order' });
     expect(payment.payment.release).toEqual({ approvals: [{ by: 'bob', at: START + HOUR }], at: START + HOUR });
     expect(payment.payment.updatedAt).toBe(START + HOUR);
     expect(held(payment)).toBeUndefined();
-    expect(typesOf(payment)).toEqual(['held', 'approved', 'sending', 'merchant_notification']);
+    expect(typesOf(payment)).toEqual(['held', 'approved', 'sending']);
     expect(paid(ordered).timeline.entries.map(({ type }) => type)).not.toContain('held');
   });
 
@@ -134,7 +132,7 @@ describe('an approval', () => {
     const other = held(toApprove(more))?.digest ?? '';
     const payment = toApprove().approve('bob', other);
     expect(payment.reply).toMatchObject(refused('OtherDigest', 'read the payment again'));
-    expect(payment.wants.kind).toBe('wait');
+    expect(payment.todo.kind).toBe('wait');
   });
 
   it('repeats a digest that anybody can compute', () => {
@@ -165,13 +163,13 @@ describe('an approval', () => {
 describe('a payout with a date', () => {
   it('is sent when the date has come, and not before', () => {
     const payment = dated();
-    expect(payment.wants).toEqual({ kind: 'wait', until: FRIDAY, summary: 'Wait for its date, to be sent' });
-    expect(payment.at(FRIDAY - 1).wants.kind).toBe('wait');
-    expect(payment.at(FRIDAY).wants).toEqual({ kind: 'send', cause: 'order' });
+    expect(payment.todo).toEqual({ kind: 'wait', until: FRIDAY, summary: 'Wait for its date, to be sent' });
+    expect(payment.at(FRIDAY - 1).todo.kind).toBe('wait');
+    expect(payment.at(FRIDAY).todo).toEqual({ kind: 'send', cause: 'order' });
   });
 
   it('whose date is over is sent at once', () => {
-    expect(dated({ sendAt: START }).wants.kind).toBe('send');
+    expect(dated({ sendAt: START }).todo.kind).toBe('send');
   });
 
   it('and an approval to wait for is sent when the last is there, in either order', () => {
@@ -179,16 +177,16 @@ describe('a payout with a date', () => {
     expect(held(first)).toMatchObject({ for: ['date'], approvals: [{ by: 'bob' }] });
     expect(first.approve('eve').reply?.kind).toBe('done');
     expect(held(first)?.approvals).toMatchObject([{ by: 'bob' }]);
-    expect(first.at(FRIDAY).wants.kind).toBe('send');
+    expect(first.at(FRIDAY).todo.kind).toBe('send');
 
     const last = dated({ approval: true }).at(FRIDAY);
     expect(held(last)).toMatchObject({ for: ['approval'] });
-    expect(last.approve('bob').wants.kind).toBe('send');
+    expect(last.approve('bob').todo.kind).toBe('send');
   });
 
   it('is not sent without its approval in time, however far its date is', () => {
     const payment = dated({ approval: true, sendAt: START + 30 * DAY });
-    expect(payment.wants).toMatchObject({ until: START + 7 * DAY });
+    expect(payment.todo).toMatchObject({ until: START + 7 * DAY });
     expect(
       payment
         .at(START + 7 * DAY)
@@ -199,12 +197,6 @@ describe('a payout with a date', () => {
 });
 
 describe('a payout that is released', () => {
-  it('is sent only if the list shows nothing, since Temporal may have lost that it was sent', () => {
-    const payment = toApprove().approve('bob');
-    expect(sentIf(payment.payment, START)).toBe('absent');
-    expect(sentIf(opened(ordered).payment, START)).toBe('unread');
-  });
-
   it('is not sent any more when a worker gets to it SEND_BY after its date, or later', () => {
     const payment = dated();
     const { sendByMs } = payment.payment.terms;
@@ -307,13 +299,13 @@ describe('a payout that a person rejects', () => {
       { type: 'approval_refused', by: 'bob' },
       { type: 'status_changed', source: 'merchant', by: 'bob' },
     ]);
-    expect(payment.wants).toEqual({ kind: 'end' });
+    expect(payment.todo).toEqual({ kind: 'end' });
   });
 
   it('is never sent, and ends once the list was read where a run may have sent it', () => {
     const payment = dated({ approval: true }).approve('bob').rejectPayout('eve', true);
     expect(payment.reply).toBeUndefined();
-    expect(payment.at(FRIDAY).wants.kind).toBe('lookUp');
+    expect(payment.at(FRIDAY).todo.kind).toBe('lookUp');
     payment.listed();
     expect(payment.reply?.kind).toBe('done');
     expect(codeOf(payment)).toBe('not_approved');
@@ -359,51 +351,26 @@ describe('a held payout that its merchant cancels', () => {
 describe('a payout that was released, and of which nothing was sent', () => {
   const released = () => dated({}).at(FRIDAY);
 
-  it('waits for the list until SEND_BY, and then takes a person', () => {
+  it('waits for the list until SEND_BY, and then ends, never sent', () => {
     const payment = released();
-    while (payment.payment.phase.kind !== 'searching') payment.sent(UNCHECKED);
+    while (payment.status === 'CREATED') payment.sent(UNREAD);
     expect(payment.now).toBeGreaterThanOrEqual(FRIDAY + DAY);
-    expect(payment.payment.phase.ambiguity.isReset).toBe(true);
-    while (payment.status === 'CREATED') payment.listing(SILENT);
-    expect(payment.status).toBe('REVIEW');
+    expect(codeOf(payment)).toBe('not_sent');
   });
 
   it('is sent once the list can be read', () => {
     const payment = released();
-    while (payment.now < FRIDAY + 12 * HOUR) payment.sent(UNCHECKED);
+    while (payment.now < FRIDAY + 12 * HOUR) payment.sent(UNREAD);
     payment.sent({ kind: 'accepted', transId: transId('T1') });
     expect(payment.payment.phase.kind).toBe('following');
   });
 
   it('waits for a connection as long, whatever it waited for before', () => {
     const payment = released();
-    while (payment.now < FRIDAY + 12 * HOUR) payment.sent(UNCHECKED);
+    while (payment.now < FRIDAY + 12 * HOUR) payment.sent(UNREAD);
     while (payment.status === 'CREATED') payment.sent(NOT_SENT);
     expect(payment.now).toBeGreaterThanOrEqual(FRIDAY + DAY);
     expect(codeOf(payment)).toBe('not_sent');
-  });
-});
-
-describe('the time since which a payout was held', () => {
-  it('counts in every try, and in one that the policy makes, until an operator decides to send it', () => {
-    const payment = toApprove({}, { ambiguousPolicy: 'resend', resolveAfterMs: 0 }).later(HOUR).approve('bob');
-    expect(heldSince(payment.payment)).toBe(START);
-    payment.sent(NOT_SENT).later(MINUTE);
-    expect(payment.wants).toMatchObject({ kind: 'send', cause: 'order' });
-    expect(heldSince(payment.payment)).toBe(START);
-    payment.sent(LOST);
-    while (payment.payment.phase.kind === 'searching') payment.listed();
-    expect(payment.wants).toMatchObject({ kind: 'send', cause: 'policy' });
-    expect(heldSince(payment.payment)).toBe(START);
-    payment.sent(LOST);
-    while (payment.status === 'CREATED') payment.listed();
-    payment.resend({ force: true }).listed();
-    expect(payment.wants).toMatchObject({ kind: 'send', cause: 'operator' });
-    expect(heldSince(payment.payment)).toBeUndefined();
-  });
-
-  it('is none for a payout that was never held', () => {
-    expect(heldSince(opened(ordered).payment)).toBeUndefined();
   });
 });
 
@@ -484,7 +451,7 @@ describe('operators', () => {
   it('may have it asked about, which asks nothing', () => {
     const payment = toApprove().request('refresh');
     expect(payment.reply?.kind).toBe('done');
-    expect(payment.wants.kind).toBe('wait');
+    expect(payment.todo.kind).toBe('wait');
     expect(payment.later(MINUTE).fail().reply).toMatchObject(refused('NotUnderReview', 'not under review'));
   });
 });

@@ -4,7 +4,7 @@ import type { PaymentEvent, RequestEvent } from '../../../src/payments/machine/e
 import { step } from '../../../src/payments/machine/machine.js';
 import type { Todo } from '../../../src/payments/machine/plan.js';
 import { objectionTo } from '../../../src/payments/machine/requests.js';
-import { openPayment, type PaymentState, statusOf } from '../../../src/payments/words/payment-state.js';
+import { failureCodeOf, openPayment, type PaymentState, statusOf } from '../../../src/payments/words/payment-state.js';
 import { PROVIDER_STATUSES } from '../../../src/payments/words/transaction.js';
 import {
   DAY,
@@ -29,8 +29,8 @@ import {
   taken,
   throttled,
   UNAUTHORIZED,
-  UNCHECKED,
   UNKNOWN,
+  UNREAD,
 } from '../../support/scenario.js';
 
 describe('the payment machine', () => {
@@ -49,7 +49,6 @@ describe('the payment machine', () => {
     const { payment } = taken(payoutOrder);
     expect(step(payment, { kind: 'time' }, START + 1).payment).toEqual(payment);
     expect(step(payment, { kind: 'begin' }, START + 1).payment).toEqual(payment);
-    expect(step(payment, { kind: 'handOver' }, START + 1).payment).toEqual(payment);
   });
 
   it('notes when something was news', () => {
@@ -97,19 +96,11 @@ describe('a refresh', () => {
     payment.found('PENDING');
     expect(payment.replies.map(({ request }) => request)).toEqual([5, 6, 1, 2, 3, 4]);
   });
-
-  it('is answered when the run ends', () => {
-    const payment = taken(payoutOrder).answered(throttled(HOUR)).request('refresh');
-    payment.take({ kind: 'handOver' });
-    expect(payment.reply?.kind).toBe('done');
-    expect(payment.payment.pendingRequests).toEqual([]);
-  });
 });
 
 describe('an expiry', () => {
   it.each([
     ['NotALink', taken(directOrder)],
-    ['NotInitiated', opened(linkOrder)],
     ['NotInitiated', ambiguous(linkOrder)],
     ['NotExpirable', paid(linkOrder)],
     ['NotExpirable', taken(linkOrder).found('SUCCESSFUL', { amount: 1 })],
@@ -124,7 +115,6 @@ describe('what can be said against a request without asking', () => {
       { kind: 'expire', request: 1 },
       { kind: 'refresh', request: 1 },
       { kind: 'recheck', request: 1 },
-      { kind: 'resendNotification', request: 1, number: 1 },
       {
         kind: 'decide',
         request: 1,
@@ -150,7 +140,6 @@ const messages = fc.oneof(
     status: fc.constantFrom(...PROVIDER_STATUSES),
   }),
   fc.record({ kind: fc.constantFrom('expire', 'refresh', 'recheck') }),
-  fc.record({ kind: fc.constant('resendNotification' as const), number: fc.integer({ min: 1, max: 3 }) }),
   fc.record({
     kind: fc.constant('decide' as const),
     decision: fc.constantFrom(
@@ -162,7 +151,7 @@ const messages = fc.oneof(
     force: fc.boolean(),
     isOutdated: fc.boolean(),
   }),
-  fc.constantFrom({ kind: 'time' } as const, { kind: 'handOver' } as const, { kind: 'delivered' } as const),
+  fc.constantFrom({ kind: 'time' } as const, { kind: 'begin' } as const),
 );
 
 const listed = fc.record({
@@ -184,7 +173,7 @@ const answers = fc.record({
     { kind: 'rejected', message: 'no', statusCode: 400 } as const,
     { kind: 'unauthorized', message: 'no', statusCode: 401 } as const,
     NOT_SENT,
-    UNCHECKED,
+    UNREAD,
     THROTTLED_SEND,
   ),
   isAnswered: fc.nat({ max: 3 }).map((chance) => chance > 0),
@@ -193,13 +182,6 @@ const answers = fc.record({
   list: fc.array(listed, { maxLength: 2 }),
   status: listed,
   expiry: fc.constantFrom({ kind: 'alreadyExpired' } as const, SILENT, throttled(30_000)),
-  outcome: fc.constantFrom(
-    { kind: 'delivered' } as const,
-    { kind: 'noAddress' } as const,
-    { kind: 'failed', reason: '503' } as const,
-    { kind: 'failed', reason: '429', retryAfterMs: 600_000 } as const,
-    { kind: 'notSent' } as const,
-  ),
   latency: fc.constantFrom(0, 50, 15_000),
 });
 
@@ -243,7 +225,7 @@ class RandomRun {
     this.checkTodo();
     this.checkRequests();
     this.checkOutcome(before, event);
-    if (notified !== undefined) expect(payment.notifications.at(-1)?.type).toBe(notified);
+    expect(payment.notified).toBe(before.notified + (notified === undefined ? 0 : 1));
     const { phase } = payment;
     if (phase.kind === 'ended' && before.phase.kind !== 'ended') {
       expect(notified).toBe(
@@ -262,7 +244,6 @@ class RandomRun {
     if (todo.kind === 'end') {
       expect(payment.phase.kind).toBe('ended');
       expect(payment.claims.open).toEqual([]);
-      expect(payment.notifications.filter(({ delivery }) => delivery.kind === 'due')).toEqual([]);
     }
   }
 
@@ -280,7 +261,8 @@ class RandomRun {
       const { ambiguity, unsent } = before.phase;
       // What was sent before may have been taken, and a notification may say so.
       const mayBeRecalled = event.kind === 'hint' && (ambiguity ?? unsent) !== undefined;
-      expect(event.kind === 'sent' || phase.kind === 'sending' || mayBeRecalled).toBe(true);
+      const isWithdrawn = event.kind === 'expire' && failureCodeOf(this.payment) === 'withdrawn';
+      expect(event.kind === 'sent' || phase.kind === 'sending' || mayBeRecalled || isWithdrawn).toBe(true);
     }
     if (before.phase.kind === 'ended') expect(['ended', 'review']).toContain(phase.kind);
     if (before.phase.kind === 'ended' && phase.kind === 'ended') expect(phase.status).toBe(before.phase.status);
@@ -298,11 +280,11 @@ class RandomRun {
     const { todo } = this;
     if (todo.kind === 'wait' || todo.kind === 'end') return;
     if (todo.kind === 'send') this.sends[todo.cause] += isMaybeTaken(answer) ? 1 : 0;
-    if (todo.kind !== 'deliver') this.now += answer.latency;
-    this.take(todo.kind === 'deliver' ? { kind: 'time' } : this.answerTo(todo, answer));
+    this.now += answer.latency;
+    this.take(this.answerTo(todo, answer));
   }
 
-  private answerTo(todo: Exclude<Todo, { kind: 'wait' | 'end' | 'deliver' }>, answer: Answers): PaymentEvent {
+  private answerTo(todo: Exclude<Todo, { kind: 'wait' | 'end' }>, answer: Answers): PaymentEvent {
     const { isAnswered, noAnswer, list, status, expiry } = answer;
     switch (todo.kind) {
       case 'send':
@@ -319,8 +301,6 @@ class RandomRun {
       }
       case 'expire':
         return { kind: 'expired', transId: todo.transId, answer: expiry };
-      case 'checkReset':
-        return { kind: 'resetChecked', mayBeReset: !isAnswered };
     }
   }
 
@@ -329,30 +309,23 @@ class RandomRun {
     return transactionOf(this.order, { ...rest, externalId: id });
   }
 
-  hear(message: Message, { outcome }: Answers): void {
-    const event = this.eventOf(message, outcome);
-    if (event !== undefined) this.take(event);
+  hear(message: Message): void {
+    this.take(this.eventOf(message));
   }
 
-  private eventOf(message: Message, outcome: Answers['outcome']): PaymentEvent | undefined {
+  private eventOf(message: Message): PaymentEvent {
     switch (message.kind) {
       case 'hint':
         return message;
       case 'time':
-      case 'handOver':
+      case 'begin':
         return { kind: message.kind };
-      case 'delivered': {
-        const { delivering } = this.payment;
-        return delivering && { kind: 'delivered', number: delivering.number, at: delivering.at, outcome };
-      }
       case 'decide': {
         const { decision, force, isOutdated } = message;
         const review = this.payment.reviews - (isOutdated ? 1 : 0);
         const resolution = { decision, force, review, by: 'ops', why: 'x' };
         return { kind: 'decide', request: this.nextRequest(), resolution };
       }
-      case 'resendNotification':
-        return { ...message, request: this.nextRequest() };
       default:
         return { kind: message.kind, request: this.nextRequest() };
     }
@@ -386,7 +359,7 @@ describe('any payment, whatever happens to it', () => {
         for (const { answer, message, pause } of all) {
           run.do(answer);
           run.pass(pause);
-          if (message !== undefined && run.todo.kind !== 'send') run.hear(message, answer);
+          if (message !== undefined && run.todo.kind !== 'send') run.hear(message);
         }
       }),
       { numRuns: 500 },
@@ -400,7 +373,7 @@ describe('any payment, whatever happens to it', () => {
         for (const { answer, message, pause } of all) {
           run.do(answer);
           run.pass(pause);
-          if (message !== undefined && message.kind !== 'decide') run.hear(message, answer);
+          if (message !== undefined && message.kind !== 'decide') run.hear(message);
         }
         expect(run.sends.order).toBeLessThanOrEqual(1);
         expect(run.sends.policy).toBeLessThanOrEqual(policy === 'resend' ? 1 : 0);

@@ -1,6 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { disagreement, findOwn, ownAmong, ownerOf, transTypeOf } from '../../../src/payments/machine/matching.js';
-import { directOrder, linkOrder, orders, payoutOrder, transactionOf, transId } from '../../support/orders.js';
+import {
+  directOrder,
+  linkOrder,
+  orders,
+  paymentId,
+  payoutOrder,
+  transactionOf,
+  transId,
+} from '../../support/orders.js';
 
 describe.each(orders)('a transaction of the payment $id', (order) => {
   const own = transactionOf(order);
@@ -21,6 +29,11 @@ describe.each(orders)('a transaction of the payment $id', (order) => {
     expect(ownerOf(order.id, { ...own, ...names })).toBe(whose);
     expect(ownAmong(order, [{ ...own, ...names }])).toHaveLength(isOwn ? 1 : 0);
     expect(disagreement(order, { ...own, ...names }) === undefined).toBe(isOwn);
+    // Where another payment goes by it, too, nobody can say whose it is, unless it names that payment alone.
+    const taken = { ...own, ...names, takenBy: paymentId('pay_other') };
+    expect(ownerOf(order.id, taken)).toBe(whose === 'another' ? 'another' : 'disputed');
+    expect(ownAmong(order, [taken])).toEqual([]);
+    expect(disagreement(order, taken)).toContain('pay_other');
   });
 
   it('is found in the list of the payment’s own id, even when it names nothing', () => {

@@ -32,7 +32,7 @@ const refused = (type: Refusal['type'], words: string) => ({
 function minutesUntilEnd(payment: Scenario, status: 'FAILED' | 'EXPIRED'): number[] {
   const from = payment.now;
   const asked: number[] = [];
-  while (payment.wants.kind !== 'end') {
+  while (payment.todo.kind !== 'end') {
     payment.asks('askStatus');
     asked.push(Math.round((payment.now - from) / MINUTE));
     payment.found(status);
@@ -247,7 +247,7 @@ describe('a transaction that is being asked about', () => {
     const payment = taken(payoutOrder).found('SUCCESSFUL').hint('T2', 'PENDING');
     for (let times = 0; times < 3; times++) payment.answered(UNKNOWN);
     payment.later(MINUTE).hint('T2').answered(UNKNOWN);
-    expect(payment.wants).toMatchObject({ kind: 'wait' });
+    expect(payment.todo).toMatchObject({ kind: 'wait' });
     expect(payment.found('SUCCESSFUL').status).toBe('REVIEW');
   });
 });

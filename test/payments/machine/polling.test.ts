@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { waitsForBudget } from '../../../src/payments/machine/plan.js';
 import {
   bringForward,
   nextFreeAt,
@@ -127,11 +126,6 @@ describe('the quiet that the provider asks for', () => {
       .hint('T2');
     expect(payment.todo).toMatchObject({ kind: 'wait', until: payment.now + 10 * MINUTE });
   });
-
-  it('holds up neither the merchant’s notifications nor the payment itself', () => {
-    const payment = taken(linkOrder).found('FAILED');
-    expect(payment.todo.kind).toBe('deliver');
-  });
 });
 
 /** The most calls that any window of the provider's width holds. */
@@ -178,24 +172,6 @@ describe('the status budget', () => {
     }
     payment.hint('T1').request('refresh');
     expect(payment.todo).toMatchObject({ kind: 'wait', until: START + 100 + STATUS_WINDOW_MS + 1 });
-  });
-
-  it('is what a payment waits for when it would ask earlier without it', () => {
-    const payment = taken(payoutOrder);
-    const waits = () => waitsForBudget(payment.payment, payment.now);
-    for (let call = 0; call < 3; call++) {
-      payment.hint('T1');
-      expect(waits()).toBe(false);
-      payment.later(100).found('PENDING');
-    }
-    // The next question is due in ten seconds, and the window has room in a minute.
-    expect(payment.todo).toMatchObject({ kind: 'wait', until: START + 100 + STATUS_WINDOW_MS + 1 });
-    expect(waits()).toBe(true);
-    payment.hint('T1');
-    expect(waits()).toBe(true);
-    payment.found('PENDING').later(STATUS_WINDOW_MS);
-    expect(payment.todo.kind).toBe('wait');
-    expect(waits()).toBe(false);
   });
 
   it('is kept by decisions and rechecks, too', () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { toPayment } from '../../../src/payments/views/to-payment.js';
 import type { Force } from '../../../src/payments/words/decision.js';
 import { decideFrom } from '../../../src/payments/words/payment-state.js';
+import { isoTime } from '../../../src/payments/words/time.js';
 import {
   DAY,
   directOrder,
@@ -104,13 +105,6 @@ describe('a decision', () => {
     expect(toPayment(payment.payment).resolution?.forced).toBe(true);
   });
 
-  it('is answered as refused when the run ends before its evidence is there', () => {
-    const payment = absent(payoutOrder).fail();
-    payment.take({ kind: 'handOver' });
-    expect(payment.reply).toMatchObject(refused('being handed over to a new run'));
-    expect(payment.payment.phase.kind).toBe('review');
-  });
-
   it('is refused while the provider asks for more than a minute of quiet, and waits out less', () => {
     const payment = absent(payoutOrder).listing(throttled(2 * MINUTE));
     expect(payment.fail().reply).toMatchObject(refused('the provider has asked not to be called until'));
@@ -152,6 +146,20 @@ describe('the least age of what is decided', () => {
     expect(young()[action]({ force: true }).listed().reply?.kind).toBe('done');
   });
 
+  it('is not over while a request may still leave, whatever is overruled, nor for a match', () => {
+    const payment = opened(payoutOrder, { resolveAfterMs: 0 });
+    const leavesBy = START + 20_000;
+    payment.sent({ kind: 'ambiguous', reason: 'lost', leavesBy }).listed(own, { ...own, transId: transId('T2') });
+    const early = refused(`its latest request may still be on its way: decide after ${isoTime(leavesBy)}`);
+    expect(payment.status).toBe('REVIEW');
+    expect(payment.fail({ force: true }).reply).toMatchObject(early);
+    expect(payment.match('T1', { force: true }).reply).toMatchObject(early);
+    payment.at(leavesBy - 1);
+    expect(payment.fail({ force: true }).reply).toMatchObject(early);
+    payment.later(1).match('T1').found('SUCCESSFUL');
+    expect(payment.reply?.kind).toBe('done');
+  });
+
   it('is not asked of a match', () => {
     expect(young().match('T1').found('SUCCESSFUL').reply?.kind).toBe('done');
   });
@@ -190,9 +198,9 @@ describe('a decision while a notification names a transaction', () => {
   const unanswered = () => {
     const payment = named();
     while (payment.payment.claims.open.length > 0) {
-      const { wants } = payment;
-      if (wants.kind === 'wait') payment.at(wants.until ?? payment.now);
-      else if (wants.kind === 'lookUp') payment.listed();
+      const { todo } = payment;
+      if (todo.kind === 'wait') payment.at(todo.until ?? payment.now);
+      else if (todo.kind === 'lookUp') payment.listed();
       else payment.answered(SILENT);
     }
     return payment;
@@ -451,7 +459,7 @@ describe('an operator’s match', () => {
     payment.found('PENDING').listed();
     expect(payment.phase('ended').checks).toHaveLength(2);
     payment.found('FAILED').listed().listed();
-    expect(payment.wants).toEqual({ kind: 'end' });
+    expect(payment.todo).toEqual({ kind: 'end' });
   });
 
   it.each([
@@ -509,7 +517,7 @@ describe('a match of one of several', () => {
     `T1 is FAILED, but the provider has another transaction for this payment: T2 (${status})`;
 
   it.each([false, true])('is refused when it has failed and the other has moved money (forced: %s)', (force) => {
-    const payment = several('SUCCESSFUL').match('T1', { force }).found('FAILED');
+    const payment = several('SUCCESSFUL').match('T1', { force }).found('FAILED').found('SUCCESSFUL');
     expect(payment.reply).toMatchObject(refused(besides('SUCCESSFUL')));
     expect(payment.match('T2').found('SUCCESSFUL').phase('ended').transId).toBe('T2');
   });
@@ -523,9 +531,25 @@ describe('a match of one of several', () => {
 
   it('is refused when the provider gives no answer about the other, or has never heard of it', () => {
     for (const answer of [SILENT, UNKNOWN]) {
-      const payment = several('PENDING').match('T1', { force: true }).found('FAILED').answered(answer);
-      expect(payment.reply).toMatchObject(refused(besides('PENDING')));
+      for (const status of ['PENDING', 'SUCCESSFUL'] as const) {
+        const payment = several(status).match('T1', { force: true }).found('FAILED').answered(answer);
+        expect(payment.reply).toMatchObject(refused(besides(status)));
+      }
     }
+  });
+
+  it('is carried out when what has moved the money is taken back at that moment', () => {
+    const payment = several('SUCCESSFUL').match('T1').found('FAILED').found('FAILED');
+    expect(payment.listed({ ...own, status: 'FAILED' }, { ...second, status: 'FAILED' }).phase('ended')).toMatchObject({
+      status: 'FAILED',
+      transId: 'T1',
+    });
+  });
+
+  it('gives way to a `fail` when the list takes back what had moved the money', () => {
+    const payment = several('SUCCESSFUL').fail();
+    expect(payment.listed({ ...own, status: 'FAILED' }, { ...second, status: 'FAILED' }).status).toBe('FAILED');
+    expect(several('SUCCESSFUL').fail({ force: true }).listed(own).reply).toMatchObject({ kind: 'refused' });
   });
 
   it('is carried out when the other has failed since it was last heard of', () => {
@@ -592,8 +616,8 @@ describe('a match of one of several', () => {
   });
 
   it('does not end a link as EXPIRED while one that was left for it can be paid', () => {
-    const one = transactionOf(linkOrder, { status: 'CREATED' });
-    const payment = opened(linkOrder).sent({ kind: 'ambiguous', reason: 'reset', isReset: true });
+    const one = transactionOf(linkOrder, { status: 'FAILED' });
+    const payment = ambiguous(linkOrder);
     payment.listed(one, { ...one, transId: transId('T2') }).later(HOUR);
     payment
       .match('T1')
@@ -703,7 +727,7 @@ describe('an operator’s resend', () => {
         .resend({ force: ['no_answer'] })
         .listing(NOBODY);
       expect(payment.reply?.kind).toBe('done');
-      expect(payment.wants).toEqual({ kind: 'send', cause: 'operator' });
+      expect(payment.todo).toEqual({ kind: 'send', cause: 'operator' });
     });
 
     it('is refused before that, and while anything names a transaction, forced or not', () => {
@@ -716,7 +740,7 @@ describe('an operator’s resend', () => {
 
     it('doesn’t ask a person again about what one has failed over that answer', () => {
       const payment = late().fail({ force: true }).listing(NOBODY);
-      while (payment.wants.kind !== 'end') payment.listing(NOBODY);
+      while (payment.todo.kind !== 'end') payment.listing(NOBODY);
       expect(payment.status).toBe('FAILED');
     });
 
@@ -725,7 +749,7 @@ describe('an operator’s resend', () => {
         const failed = late().fail({ force: true });
         const payment = isSilent ? failed.listing(SILENT) : failed.listed();
         expect(payment.status).toBe('FAILED');
-        while (payment.wants.kind !== 'end' && payment.status === 'FAILED') payment.listing(NOBODY);
+        while (payment.todo.kind !== 'end' && payment.status === 'FAILED') payment.listing(NOBODY);
         expect(payment.status).toBe('REVIEW');
       }
     });
@@ -847,13 +871,13 @@ describe('an operator’s fail', () => {
     const payment = undecided().fail({ force: true }).answered(SILENT).listing(SILENT);
     const failed = transactionOf(payoutOrder, { status: 'FAILED' });
     payment.answered(SILENT).listed(failed).listed(failed).listed(failed);
-    expect(payment.wants).toEqual({ kind: 'end' });
+    expect(payment.todo).toEqual({ kind: 'end' });
   });
 
   it('without the provider’s answer stands when the provider then knows of no such transaction', () => {
     const payment = undecided().fail({ force: true }).answered(SILENT).listing(SILENT);
     for (let check = 0; check < 3; check++) payment.answered(UNKNOWN).listed();
-    expect(payment.wants).toEqual({ kind: 'end' });
+    expect(payment.todo).toEqual({ kind: 'end' });
   });
 
   it('without the provider’s answer is not proven by a list that leaves the transaction out: a person is asked in the end', () => {
@@ -917,7 +941,7 @@ describe('an operator’s fail of a link', () => {
     payment.request('recheck').found('EXPIRED').listed(expired);
     expect(payment.reply?.kind).toBe('done');
     payment.listed(expired).listed(expired).listed(expired);
-    expect(payment.wants).toEqual({ kind: 'end' });
+    expect(payment.todo).toEqual({ kind: 'end' });
     expect(payment.notified).toEqual(['payment.review', 'payment.failed']);
     payment.hint('T1', 'EXPIRED').found('EXPIRED');
     expect(payment.status).toBe('FAILED');
@@ -965,7 +989,7 @@ describe('a held review', () => {
       ambiguous(directOrder).listed(transactionOf(directOrder, { amount: 1 })),
       taken(linkOrder).found('SUCCESSFUL', { amount: 1 }),
     ]) {
-      expect(payment.wants).toEqual({ kind: 'wait', summary: 'Until something happens' });
+      expect(payment.todo).toEqual({ kind: 'wait', summary: 'Until something happens' });
       payment.hint('T1').after(3 * DAY);
       payment.request('refresh');
       expect(payment.reply?.kind).toBe('done');
@@ -1037,7 +1061,7 @@ describe('what an operator has decided on', () => {
       for (const force of [false, true]) {
         const payment = backoff(payoutOrder);
         const { number } = payment.phase('review');
-        payment.later(HOUR).match('T1', { force }).found('FAILED');
+        payment.later(HOUR).match('T1', { force }).found('FAILED').found('SUCCESSFUL');
         expect(payment.reply?.kind).toBe('refused');
         const decided =
           action === 'match'
@@ -1059,7 +1083,7 @@ describe('what an operator has decided on', () => {
   it('is void for the second person, too, when the evidence has changed', () => {
     const changed = backoff(payoutOrder, { secondPersonAbove: 1_000 }).later(HOUR);
     expect(changed.match('T1', { by: 'one' }).phase('review').proposed).toBeDefined();
-    changed.match('T1', { by: 'two' }).found('FAILED');
+    changed.match('T1', { by: 'two' }).found('FAILED').found('SUCCESSFUL');
     expect(changed.reply?.kind).toBe('refused');
     expect(changed.phase('review').proposed).toBeUndefined();
   });
@@ -1151,28 +1175,14 @@ describe('what is shown without saying whose it is', () => {
   });
 });
 
-describe('a match that is put off by a hand-over', () => {
-  it('keeps what it has heard of the others', () => {
-    const [first, second] = [own, { ...own, transId: transId('T2') }].map(
-      (one) => ({ ...one, status: 'PENDING' }) as const,
-    );
-    const third = { ...own, transId: transId('T3'), status: 'FAILED' } as const;
-    const payment = ambiguous(payoutOrder).listed(...[first, second, third].filter((one) => one !== undefined));
-    payment.match('T3').found('FAILED').found('SUCCESSFUL');
-    payment.take({ kind: 'handOver' });
-    expect(payment.reply).toMatchObject(refused('being handed over to a new run'));
-    expect(payment.payment.others).toContainEqual(expect.objectContaining({ transId: 'T1', status: 'SUCCESSFUL' }));
-  });
-});
-
 describe('a payout’s further transaction that has EXPIRED', () => {
   it('has moved no money, and brings nothing back', () => {
     const expired = { ...own, transId: transId('T2'), status: 'EXPIRED' } as const;
     const payment = ambiguous(payoutOrder).listed({ ...own, status: 'FAILED' }, expired);
     payment.match('T1', { force: true }).found('FAILED');
-    while (payment.wants.kind !== 'end') {
-      if (payment.wants.kind === 'wait') payment.at(payment.wants.until ?? 0);
-      else if (payment.wants.kind === 'lookUp') payment.listed({ ...own, status: 'FAILED' }, expired);
+    while (payment.todo.kind !== 'end') {
+      if (payment.todo.kind === 'wait') payment.at(payment.todo.until ?? 0);
+      else if (payment.todo.kind === 'lookUp') payment.listed({ ...own, status: 'FAILED' }, expired);
       else payment.found('EXPIRED');
     }
     expect(payment.status).toBe('FAILED');
@@ -1181,9 +1191,12 @@ describe('a payout’s further transaction that has EXPIRED', () => {
 
 describe('a link that a decision has left', () => {
   it('can be paid until it has ended, though an attempt to pay it has failed', () => {
-    const [L1, L2] = [transactionOf(linkOrder), transactionOf(linkOrder, { transId: transId('T2') })];
-    const payment = opened(linkOrder).sent({ kind: 'ambiguous', reason: 'reset', isReset: true });
-    payment.listed(L1, L2).match('T2').found('CREATED');
+    const L1 = transactionOf(linkOrder, { status: 'FAILED' });
+    const payment = ambiguous(linkOrder);
+    payment
+      .listed(L1, { ...L1, transId: transId('T2') })
+      .match('T2')
+      .found('FAILED');
     payment.hint('T1').found('FAILED').request('expire');
     payment.found('CREATED').expired().found('EXPIRED');
     expect(payment.phase('review')).toMatchObject({
@@ -1199,9 +1212,9 @@ describe('a link that the merchant was given, and a decision has left', () => {
     payment.found('EXPIRED').fail({ force: true }).answered(SILENT).listing(SILENT);
     expect(payment.status).toBe('FAILED');
     while (payment.status === 'FAILED') {
-      const { wants } = payment;
-      if (wants.kind === 'wait') payment.at(wants.until ?? 0);
-      else if (wants.kind === 'lookUp') payment.listing(SILENT);
+      const { todo } = payment;
+      if (todo.kind === 'wait') payment.at(todo.until ?? 0);
+      else if (todo.kind === 'lookUp') payment.listing(SILENT);
       else payment.found(payment.asks('askStatus').transId === 'T1' ? 'CREATED' : 'EXPIRED');
     }
     expect(payment.phase('review').why).toContain('T1 (CREATED)');
@@ -1231,9 +1244,9 @@ describe('what a fail has read before it expired the links', () => {
   const REFUSED = { kind: 'refused', message: 'the link is being paid', statusCode: 400 } as const;
   const paying = transactionOf(linkOrder, { status: 'PENDING' });
 
-  /** Its workflow was reset, and the list can't be read: the merchant may have any link that it shows later. */
+  /** The list can't be read. */
   function unread(): Scenario {
-    const payment = opened(linkOrder).sent({ kind: 'ambiguous', reason: 'reset', isReset: true });
+    const payment = ambiguous(linkOrder);
     while (payment.status !== 'REVIEW') payment.listing(SILENT);
     return payment.later(DAY);
   }
@@ -1378,7 +1391,7 @@ describe('money that the provider has shown as moved', () => {
 
   it('is not forgotten when another transaction is matched', () => {
     const payment = taken(payoutOrder).found('SUCCESSFUL', { amount: 1 }).later(HOUR);
-    payment.match('T2').found('FAILED');
+    payment.match('T2').found('FAILED').found('SUCCESSFUL', { amount: 1 });
     expect(payment.reply).toMatchObject(
       refused('the provider has another transaction for this payment: T1 (SUCCESSFUL)'),
     );

@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { lookUpDelay } from '../../../src/payments/machine/look-ups.js';
+import type { StatusAnswer } from '../../../src/payments/words/outcome.js';
+import type { Transaction } from '../../../src/payments/words/transaction.js';
 import {
   directOrder,
   HOUR,
@@ -7,10 +9,21 @@ import {
   MINUTE,
   payoutOrder,
   START,
+  terms,
   transactionOf,
   transId,
 } from '../../support/orders.js';
-import { absent, ambiguous, opened, type Scenario, SILENT, throttled, UNAUTHORIZED } from '../../support/scenario.js';
+import {
+  absent,
+  ambiguous,
+  NOT_SENT,
+  opened,
+  type Scenario,
+  SILENT,
+  throttled,
+  UNAUTHORIZED,
+  UNKNOWN,
+} from '../../support/scenario.js';
 
 const graceOver = START + 15 * MINUTE;
 
@@ -50,7 +63,7 @@ describe.each([directOrder, payoutOrder])('an ambiguous request that moves money
       why: "it isn't known whether the provider accepted the payment (no answer within 15 s), and the provider doesn't show it",
     });
     expect(payment.notified).toEqual(['payment.review']);
-    expect(payment.wants).toMatchObject({ kind: 'wait', until: graceOver + HOUR });
+    expect(payment.todo).toMatchObject({ kind: 'wait', until: graceOver + HOUR });
     expect(payment.listed(own).found('SUCCESSFUL').status).toBe('SUCCESSFUL');
   });
 
@@ -114,7 +127,7 @@ describe.each([directOrder, payoutOrder])('an ambiguous request that moves money
       expect(payment.reply).toMatchObject({ kind: 'refused', force: ['different_transaction'] });
       payment.fail({ force: ['different_transaction'] }).listed(disputed);
       expect(payment.status).toBe('FAILED');
-      while (payment.wants.kind !== 'end') payment.listed(disputed);
+      while (payment.todo.kind !== 'end') payment.listed(disputed);
       expect(payment.status).toBe('FAILED');
     });
 
@@ -199,7 +212,7 @@ describe('a review of a request in doubt', () => {
     for (let looks = 0; looks < 50; looks++) {
       payment.listed();
       expect(payment.payment.phase.kind).toBe('review');
-      expect(payment.wants.kind).toBe('wait');
+      expect(payment.todo.kind).toBe('wait');
     }
   });
 
@@ -215,7 +228,7 @@ describe('a review of a request in doubt', () => {
     const own = transactionOf(payoutOrder);
     const payment = absent(payoutOrder).listed(own, { ...own, transId: transId('T2') });
     expect(payment.phase('review')).toMatchObject({ number: 2, held: true, since: graceOver });
-    expect(payment.wants.kind).toBe('wait');
+    expect(payment.todo.kind).toBe('wait');
   });
 });
 
@@ -236,29 +249,15 @@ describe('an ambiguous link', () => {
       { ...link, transId: transId('T2'), status: 'EXPIRED' },
       { ...link, transId: transId('T3') },
     );
-    expect(payment.todo).toEqual({ kind: 'expire', transId: 'T1', isUnissued: true });
-    expect(payment.expired().todo).toEqual({ kind: 'expire', transId: 'T3', isUnissued: true });
+    expect(payment.todo).toEqual({ kind: 'expire', transId: 'T1' });
+    expect(payment.expired().todo).toEqual({ kind: 'expire', transId: 'T3' });
     expect(payment.expired(SILENT).todo).toEqual({ kind: 'send', cause: 'policy' });
-  });
-
-  it('is followed when an earlier run may have given it to the merchant', () => {
-    const payment = ambiguous(linkOrder).listed(link);
-    payment.expired({ kind: 'mayBeGiven' });
-    expect(payment.phase('searching').ambiguity.isReset).toBe(true);
-    expect(payment.listed(link).phase('following').transId).toBe('T1');
-  });
-
-  it('is left to a person when an earlier run may have given one of several', () => {
-    const payment = ambiguous(linkOrder).listed(link, { ...link, transId: transId('T2') });
-    payment.expired({ kind: 'mayBeGiven' });
-    payment.listed(link, { ...link, transId: transId('T2') });
-    expect(payment.phase('review').held).toBe(true);
   });
 
   it('keeps the quiet that the provider asks for while it expires them', () => {
     const payment = ambiguous(linkOrder).listed(link, { ...link, transId: transId('T2') });
     payment.expired(throttled(30_000));
-    expect(payment.asks('expire')).toEqual({ kind: 'expire', transId: 'T2', isUnissued: true });
+    expect(payment.asks('expire')).toEqual({ kind: 'expire', transId: 'T2' });
     expect(payment.now).toBe(START + 32_000);
   });
 
@@ -317,7 +316,7 @@ describe('an ambiguous link', () => {
       why: "the provider doesn't expire T1, which was made for this payment",
     });
     expect(payment.now).toBeLessThan(graceOver + 25 * HOUR);
-    payment.listed({ ...link, status: 'EXPIRED' }).resetChecked();
+    payment.listed({ ...link, status: 'EXPIRED' });
     expect(payment.phase('ended')).toMatchObject({ failureCode: 'link_not_created' });
   });
 
@@ -329,12 +328,12 @@ describe('an ambiguous link', () => {
 
   it('is given up when none could be made in the whole grace period, which all tries share', () => {
     const payment = ambiguous(linkOrder);
-    while (payment.todo.kind !== 'checkReset') {
+    while (payment.status === 'CREATED') {
       expect(payment.now).toBeLessThanOrEqual(graceOver);
       payment.listed();
       if (payment.payment.phase.kind === 'sending') payment.sent({ kind: 'ambiguous', reason: 'reset' });
     }
-    expect(payment.resetChecked().phase('ended')).toMatchObject({
+    expect(payment.phase('ended')).toMatchObject({
       status: 'FAILED',
       reason: 'no link could be created: reset',
     });
@@ -345,7 +344,7 @@ describe('an ambiguous link', () => {
     const payment = ambiguous(linkOrder);
     while (payment.now < graceOver + 12 * HOUR) payment.listing(SILENT);
     expect([payment.status, payment.notified]).toEqual(['CREATED', []]);
-    expect(payment.listed().resetChecked().phase('ended')).toMatchObject({ failureCode: 'link_not_created' });
+    expect(payment.listed().phase('ended')).toMatchObject({ failureCode: 'link_not_created' });
   });
 
   it('is put before a person when the list could not be read for a day', () => {
@@ -357,55 +356,108 @@ describe('an ambiguous link', () => {
   it('is given up only when those that were made have been expired', () => {
     const payment = ambiguous(linkOrder);
     while (payment.now < graceOver) payment.listing(SILENT);
-    expect(payment.listed(link).todo).toEqual({ kind: 'expire', transId: 'T1', isUnissued: true });
-    expect(payment.expired().resetChecked().phase('ended').status).toBe('FAILED');
-  });
-
-  it('is not given up when an earlier run may have given one to the merchant: that is looked for, and then a person is asked', () => {
-    const payment = ambiguous(linkOrder).at(graceOver + HOUR);
-    const begun = payment.now;
-    payment.listed().resetChecked(true);
-    expect(payment.phase('searching').ambiguity).toMatchObject({ isReset: true, since: begun });
-    while (payment.status === 'CREATED') payment.listed();
-    expect(payment.now).toBe(begun + 15 * MINUTE);
-    expect(payment.phase('review')).toMatchObject({
-      held: false,
-      why: expect.stringContaining('an earlier run of the workflow may have given the merchant a link'),
-    });
-    expect(payment.notified).toEqual(['payment.review']);
-    expect(payment.listed(link).phase('following').transId).toBe('T1');
-  });
-
-  it('is followed when it was not given up for that, and is found', () => {
-    const payment = ambiguous(linkOrder).at(graceOver).listed().resetChecked(true);
-    expect(payment.listed(link).phase('following').transId).toBe('T1');
-    expect(payment.notified).toEqual([]);
-  });
-
-  it('is not given up because it has expired, when an earlier run may have given it to the merchant', () => {
-    const expired = { ...link, status: 'EXPIRED' } as const;
-    const payment = ambiguous(linkOrder).at(graceOver).listed(expired).resetChecked(true).listed(expired);
-    payment.found('EXPIRED');
-    while (payment.status === 'CREATED') payment.listed(expired);
-    expect(payment.phase('ended').status).toBe('EXPIRED');
-  });
-
-  it('stays under review when an earlier run may have given one to the merchant', () => {
-    const payment = ambiguous(linkOrder);
-    while (payment.status === 'CREATED') payment.listing(SILENT);
-    payment.listed().resetChecked(true);
-    for (let looks = 0; looks < 5; looks++) expect(payment.listed().status).toBe('REVIEW');
+    expect(payment.listed(link).todo).toEqual({ kind: 'expire', transId: 'T1' });
+    expect(payment.expired().phase('ended').status).toBe('FAILED');
   });
 
   it('is looked for again, and not given up, when a notification comes in that says that it has been paid', () => {
-    const payment = ambiguous(linkOrder).at(graceOver).listed();
-    expect(payment.todo).toEqual({ kind: 'checkReset' });
+    const payment = ambiguous(linkOrder).at(graceOver).listed(link);
+    expect(payment.todo).toEqual({ kind: 'expire', transId: 'T1' });
     payment.hint('T1');
     expect(payment.phase('searching').clearing).toBeUndefined();
   });
 
+  describe('that is to be given up while a notification names a transaction', () => {
+    /** Goes on with what the payment does next, whatever that is. */
+    function goOn(payment: Scenario, answer: StatusAnswer, ...listed: readonly Transaction[]): void {
+      const { todo } = payment;
+      if (todo.kind === 'askStatus') payment.answered(answer);
+      else if (todo.kind === 'wait' && todo.until !== undefined) payment.at(todo.until);
+      else payment.listed(...listed);
+    }
+
+    function named(): Scenario {
+      const payment = ambiguous(linkOrder)
+        .at(graceOver + HOUR)
+        .hint('T9', 'PENDING');
+      while (payment.phase('searching').ambiguity.otherwise === undefined) goOn(payment, SILENT);
+      return payment;
+    }
+
+    it('is not, for a grace period of its own: then a person is asked', () => {
+      const payment = named();
+      const { since } = payment.phase('searching').ambiguity;
+      while (payment.status === 'CREATED') goOn(payment, SILENT);
+      expect(payment.now).toBe(since + 15 * MINUTE);
+      expect(payment.phase('review')).toMatchObject({ held: false, why: expect.stringContaining('names T9') });
+      expect(payment.notified).toEqual(['payment.review']);
+    });
+
+    it('is given up once the provider has denied it, and the outcome is checked afterwards', () => {
+      const payment = named();
+      while (payment.payment.phase.kind !== 'ended') goOn(payment, UNKNOWN);
+      expect(payment.phase('ended')).toMatchObject({ failureCode: 'link_not_created' });
+      expect(payment.phase('ended').checks).toHaveLength(3);
+    });
+
+    it('is neither made anew nor expired: it is followed when it is paid', () => {
+      const payment = named();
+      while (payment.status === 'CREATED') {
+        expect(['askStatus', 'lookUp', 'wait']).toContain(payment.todo.kind);
+        goOn(payment, SILENT, link);
+      }
+      while (payment.payment.phase.kind === 'review') goOn(payment, SILENT, { ...link, status: 'SUCCESSFUL' });
+      expect(payment.phase('following').transId).toBe('T1');
+    });
+  });
+
   it('is not made anew while the first cannot be looked up', () => {
     expect(ambiguous(linkOrder).listing(SILENT).payment.phase.kind).toBe('searching');
+  });
+});
+
+describe('a link of which the book may have lost that it was made before', () => {
+  const lost = (): Scenario => {
+    const payment = opened(linkOrder);
+    payment.take({ kind: 'gap' });
+    return payment;
+  };
+  const first = transactionOf(linkOrder, { status: 'SUCCESSFUL' });
+
+  it('is looked for before it is made', () => {
+    const payment = lost().after(0);
+    expect(payment.listed(first).found('SUCCESSFUL').phase('ended')).toMatchObject({ transId: 'T1' });
+    expect(lost().after(0).listing(SILENT).todo.kind).toBe('wait');
+    expect(lost().after(0).listed().todo.kind).toBe('send');
+  });
+
+  it('is looked for when a try to make it has failed', () => {
+    expect(lost().sent(NOT_SENT).after(0).asks('lookUp')).toBeDefined();
+  });
+
+  it.each([
+    ['refused', { kind: 'rejected', message: 'no', statusCode: 400 }],
+    ['withheld', { kind: 'withheld', failureCode: 'not_sent', reason: 'too late' }],
+  ] as const)('is FAILED only once the list shows none: it was %s', (_, outcome) => {
+    expect(lost().sent(outcome).status).toBe('CREATED');
+    expect(lost().sent(outcome).listed().status).toBe('FAILED');
+    expect(lost().sent(outcome).listed(first).found('SUCCESSFUL').status).toBe('SUCCESSFUL');
+  });
+
+  it('is EXPIRED only once the list shows no other', () => {
+    const payment = lost().sent({ kind: 'accepted', transId: transId('T2') });
+    const second = transactionOf(linkOrder, { transId: transId('T2'), status: 'EXPIRED' });
+    expect(payment.found('EXPIRED').status).toBe('CREATED');
+    expect(payment.listed(second, first).phase('review').held).toBe(true);
+    expect(payment.notified).toEqual(['payment.review']);
+  });
+
+  it('is not made when it is too late', () => {
+    const payment = lost().after(terms.sendByMs);
+    expect(payment.todo.kind).toBe('send');
+    expect(payment.sent({ kind: 'withheld', failureCode: 'not_sent', reason: 'too late' }).listed().status).toBe(
+      'FAILED',
+    );
   });
 });
 

@@ -23,10 +23,10 @@ const proposedOf = ({ payment }: Scenario) => toPayment(payment).review?.propose
 describe('a decision on a large payout', () => {
   it('does nothing and asks nothing when one person has made it: it waits for a second one', () => {
     const payment = reviewed();
-    const todo = payment.wants;
+    const todo = payment.todo;
     payment.later(MINUTE).resend(ann);
     expect(payment.reply?.kind).toBe('done');
-    expect(payment.wants).toEqual(todo);
+    expect(payment.todo).toEqual(todo);
     expect(payment.status).toBe('REVIEW');
     expect(payment.payment.resolved).toBeUndefined();
     expect(payment.phase('review').proposed).toEqual({
@@ -163,9 +163,8 @@ describe('a decision on a large payout', () => {
     expect(payment.payment.phase.kind).toBe('sending');
   });
 
-  it('waits on when the run ends', () => {
+  it('waits on when another run goes on with the payment', () => {
     const payment = reviewed().fail(ann);
-    payment.take({ kind: 'handOver' });
     const next = new Scenario(structuredClone(payment.payment), payment.now).fail(bob).listed();
     expect(next.status).toBe('FAILED');
     expect(next.payment.resolved).toMatchObject({ by: 'ann', approval: { by: 'bob' } });

@@ -29,7 +29,6 @@ describe('the current details of a payment', () => {
       '',
       '- Amount: 5,000 XAF',
       '- Transaction: `T1`',
-      '- Merchant still to be notified: payment.succeeded',
       '- Can be done: check the outcome again, with the refresh call',
     ]);
   });
@@ -48,7 +47,6 @@ describe('the current details of a payment', () => {
       expect.stringMatching(/^- Not known: whether the provider took it: no answer within 15 s/),
       '- Amount: 5,000 XAF',
       '- Next question to the provider: 2026-01-01 01:15:00 UTC, or when notified',
-      '- Merchant still to be notified: payment.review',
     ]);
   });
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import { MACHINE } from '../../../lab/explore/machine.js';
-import { randomStory } from '../../../lab/explore/stories.js';
 import type { Actor, PaymentEvent } from '../../../src/payments/machine/events.js';
 import { step } from '../../../src/payments/machine/machine.js';
 import { FIRST_KEPT, MAX_ENTRIES, recordStep } from '../../../src/payments/views/timeline.js';
@@ -21,6 +20,7 @@ import {
   taken,
   UNKNOWN,
 } from '../../support/scenario.js';
+import { randomStory } from '../../support/stories.js';
 
 /** Actors, with the timeline's names for them. Temporal's own tools name nobody. */
 const ACTORS: readonly (readonly [Actor | undefined, object])[] = [
@@ -37,23 +37,12 @@ function told({ timeline }: Scenario) {
 
 const SENT = [{ type: 'sending' }, { type: 'accepted', transId: 'T1' }];
 const PAID = { type: 'status_changed', source: 'provider', status: 'SUCCESSFUL', final: true };
-const notified = (number: number, event: string, delivery = 'delivered') => ({
-  type: 'merchant_notification',
-  number,
-  event,
-  delivery,
-});
 
 describe('the timeline of a payment', () => {
   it('tells of a paid link in a few hundred bytes', () => {
     const payment = paid(linkOrder);
-    expect(payment.wants).toEqual({ kind: 'end' });
-    expect(told(payment)).toEqual([
-      ...SENT,
-      { type: 'provider_notification', providerStatus: 'SUCCESSFUL' },
-      PAID,
-      notified(1, 'payment.succeeded'),
-    ]);
+    expect(payment.todo).toEqual({ kind: 'end' });
+    expect(told(payment)).toEqual([...SENT, { type: 'provider_notification', providerStatus: 'SUCCESSFUL' }, PAID]);
     expect(JSON.stringify(payment.timeline).length).toBeLessThan(450);
   });
 
@@ -154,13 +143,9 @@ describe('the timeline of a payment', () => {
   });
 
   it.each(ACTORS)('tells who had something done about it: %j', (by, asker) => {
-    const payment = paid(linkOrder).delivered();
+    const payment = paid(linkOrder);
     payment.take({ kind: 'recheck', request: 1, by });
-    payment.take({ kind: 'resendNotification', request: 2, number: 1, by });
-    expect(told(payment).slice(-2)).toEqual([
-      { type: 'recheck_requested', ...asker },
-      { type: 'notification_requested', number: 1, ...asker },
-    ]);
+    expect(told(payment).at(-1)).toEqual({ type: 'recheck_requested', ...asker });
     const open = taken(linkOrder);
     open.take({ kind: 'refresh', request: 1, by });
     open.take({ kind: 'expire', request: 2, by });
@@ -206,26 +191,13 @@ describe('the timeline of a payment', () => {
 
   it('tells of an outcome that was contradicted', () => {
     const payment = paid(payoutOrder);
-    expect(payment.wants).toEqual({ kind: 'end' });
+    expect(payment.todo).toEqual({ kind: 'end' });
     payment.hint('T1', 'FAILED').found('FAILED');
     expect(told(payment).slice(-3)).toEqual([
       { type: 'provider_notification', providerStatus: 'FAILED' },
       { type: 'asked', answer: 'FAILED', other: undefined },
       { type: 'review_opened', review: 1, reason: expect.stringContaining('SUCCESSFUL') },
     ]);
-  });
-
-  it('tells of notifications that the merchant did not take', () => {
-    const payment = paid(linkOrder).delivered({ kind: 'failed', reason: 'answered 500' });
-    expect(told(payment).at(-1)).toEqual(notified(1, 'payment.succeeded', 'failed'));
-    expect(told(payment.resendNotification(1).delivered()).slice(-2)).toEqual([
-      { type: 'notification_requested', number: 1, source: 'merchant', by: 'shop' },
-      notified(1, 'payment.succeeded'),
-    ]);
-  });
-
-  it('tells of no notification that was asked for and does not exist', () => {
-    expect(told(taken(linkOrder).resendNotification(7))).toEqual(SENT);
   });
 
   it('names the other transactions that notifications name, five at most: anybody may have sent those', () => {
@@ -286,10 +258,9 @@ describe('the timelines of random stories', () => {
       let timeline: Timeline = EMPTY_TIMELINE;
       const take = (event: PaymentEvent, now: number): void => {
         const before = payment;
-        const { payment: after, replies, todo } = step(before, event, now);
+        const { payment: after, replies } = step(before, event, now);
         payment = after;
         timeline = recordStep(timeline, { before, event, after, replies }, now);
-        if (todo.kind === 'deliver') take({ kind: 'time' }, now);
         const said = saidOf(timeline);
         expect({ seed, ...said }).toEqual({
           seed,

@@ -154,9 +154,8 @@ describe('the payment that a merchant sees', () => {
     withdrawn.take({ kind: 'expire', request: 1, mayHaveBeenSent: false });
     const unmade = opened(linkOrder);
     while (unmade.status === 'CREATED') {
-      const { kind } = unmade.wants;
+      const { kind } = unmade.todo;
       if (kind === 'send') unmade.sent({ kind: 'ambiguous', reason: 'no answer within 15 s' });
-      else if (kind === 'checkReset') unmade.resetChecked();
       else unmade.listed();
     }
     expect({

@@ -10,7 +10,8 @@ const hook = {
   url: 'http://127.0.0.1:5000/notifications',
   secret: `whsec_${randomBytes(32).toString('base64')}`,
 };
-const settings = (own: NodeJS.ProcessEnv = {}) => demoSettings(own, { api: 3100, sandbox: 4100 }, makeSecrets(), hook);
+const settings = (own: NodeJS.ProcessEnv = {}) =>
+  demoSettings(own, { api: 3100, sandbox: 4100, book: 5544 }, makeSecrets(), hook);
 
 describe("the demo's settings", () => {
   it("let a link live as long for Sanaga as for the sandbox's clock", () => {

@@ -67,6 +67,17 @@ describe('a child process that logs to a file', () => {
     expect(await child.ended).toBe('code 3');
   });
 
+  it('is stopped by the signal that it is to be stopped by', async () => {
+    const file = join(folder, 'part.mjs');
+    await writeFile(file, `process.on('SIGINT', () => process.exit(4)); ${STAYS}`);
+    const options = { name: 'part', file: process.execPath, args: [file], env: {}, stopSignal: 'SIGINT' } as const;
+    const child = await startChild({ ...options, logFile: join(folder, 'part.log') });
+    children.push(child);
+    await written(child);
+    await child.stop(10_000);
+    expect(await child.ended).toBe('code 4');
+  });
+
   it('is killed when it ignores that', async () => {
     const child = await run(`process.on('SIGTERM', () => {}); ${STAYS}`);
     await written(child);
@@ -189,12 +200,16 @@ describe('a child process without a log file', () => {
     await expect(startChild(missing)).rejects.toThrow(/ENOENT/);
   });
 
-  it('is stopped by SIGTERM when the process that started it is killed', async () => {
+  it.each([
+    ['SIGTERM', {}],
+    ['SIGINT', { stopSignal: 'SIGINT' }],
+  ])('is stopped by %s when the process that started it is killed', async (signal, stopSignal) => {
     const signalFile = join(scratch.path, 'signal');
-    const endless = `trap 'echo TERM > ${signalFile}; exit' TERM; : > ${signalFile}; while :; do sleep 0.1; done`;
+    const traps = ['TERM', 'INT'].map((name) => `trap 'echo SIG${name} > ${signalFile}; exit' ${name}`).join('; ');
+    const endless = `${traps}; : > ${signalFile}; while :; do sleep 0.1; done`;
     const file = await scratch.script('server', endless);
     const modulePath = new URL('../../../stack/processes/child.ts', import.meta.url);
-    const options = { name: 'server', file, args: [], env: { PATH: '/usr/bin:/bin' } };
+    const options = { name: 'server', file, args: [], env: { PATH: '/usr/bin:/bin' }, ...stopSignal };
     const starts = `import('${modulePath}').then(({ startChild }) => startChild(${JSON.stringify(options)}))`;
     const keepsAlive = 'setInterval(() => undefined, 1_000)';
     const parent = spawn(process.execPath, ['-e', `${starts}.then(({ pid }) => console.log(pid)); ${keepsAlive}`]);
@@ -208,7 +223,7 @@ describe('a child process without a log file', () => {
       async () => isAlive(pid),
       (is) => !is,
     );
-    expect(await readFile(signalFile, 'utf8')).toBe('TERM\n');
+    expect(await readFile(signalFile, 'utf8')).toBe(`${signal}\n`);
   });
 });
 

@@ -19,7 +19,7 @@ import {
 
 describe("a stack's settings", () => {
   const secrets = makeSecrets();
-  const env = stackSettings({ api: 3100, sandbox: 4100 }, secrets);
+  const env = stackSettings({ api: 3100, sandbox: 4100, book: 5544 }, secrets);
 
   it('are all that its processes need', () => {
     expect(readConfig('api', env).PORT).toBe(3100);
@@ -119,12 +119,18 @@ describe('secrets', () => {
     expect(await permissions(join(folder, 'secrets.json'))).toBe(0o600);
     expect(await permissions(join(folder, 'encryption-keys'))).toBe(0o600);
     expect(await permissions(join(folder, 'approver-key'))).toBe(0o600);
+    expect(await permissions(join(folder, 'book-password'))).toBe(0o600);
   });
 
   it('are the same for two that start at the same time', async () => {
     const [one, other] = await Promise.all([keptSecrets(folder), keptSecrets(folder)]);
     expect(one).toEqual(other);
-    expect((await readdir(folder)).sort()).toEqual(['approver-key', 'encryption-keys', 'secrets.json']);
+    expect((await readdir(folder)).sort()).toEqual([
+      'approver-key',
+      'book-password',
+      'encryption-keys',
+      'secrets.json',
+    ]);
   });
 
   it('get an encryption key in a folder that has none yet, and keep those that it has', async () => {
@@ -143,7 +149,7 @@ describe('secrets', () => {
     await rm(join(folder, 'approver-key'));
     const existing = await existingSecrets(folder);
     expect(existing).toEqual({ ...others, approverKey: undefined });
-    const env = stackSettings({ api: 3100, sandbox: 4100 }, existing ?? makeSecrets());
+    const env = stackSettings({ api: 3100, sandbox: 4100, book: 5544 }, existing ?? makeSecrets());
     expect(readConfig('api', env).API_KEYS).toHaveLength(1);
     const again = await keptSecrets(folder);
     expect(again).toEqual({ ...others, approverKey: expect.stringMatching(/^sk_[A-Za-z0-9_-]{32}$/) });

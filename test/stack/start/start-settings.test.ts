@@ -12,7 +12,8 @@ const settings = (own: NodeJS.ProcessEnv) => startSettings(own, secrets, webhook
 describe('the settings of start', () => {
   it('have the usual ports', async () => {
     const { ports, temporalPorts, env, taskQueue } = await settings({});
-    expect(ports).toEqual({ api: 3000, sandbox: 4000, desk: 3001, codec: 8234 });
+    expect(ports).toEqual({ api: 3000, sandbox: 4000, desk: 3001, codec: 8234, book: expect.any(Number) });
+    expect(env.DATABASE_URL).toBe(`postgres://sanaga:${secrets.bookPassword}@127.0.0.1:${ports.book}/postgres`);
     expect(temporalPorts).toEqual({ frontend: 7233, ui: 8233 });
     expect(taskQueue).toBe('payments');
     expect(env.PROVIDER_PAYOUT_URL).toBe('http://127.0.0.1:4000');
@@ -27,7 +28,7 @@ describe('the settings of start', () => {
       TEMPORAL_UI_PORT: '8333',
       CODEC_PORT: '8334',
     });
-    expect(ports).toEqual({ api: 3100, sandbox: 4100, desk: 3101, codec: 8334 });
+    expect(ports).toMatchObject({ api: 3100, sandbox: 4100, desk: 3101, codec: 8334 });
     expect(env).toMatchObject({
       DESK_PORT: '3101',
       DESK_API_URL: 'http://127.0.0.1:3100',
@@ -36,6 +37,13 @@ describe('the settings of start', () => {
     expect(temporalPorts).toEqual({ frontend: 7333, ui: 8333 });
     expect(env.PROVIDER_COLLECTION_URL).toBe('http://127.0.0.1:4100');
     expect(env.SANDBOX_WEBHOOK_URL).toMatch('http://127.0.0.1:3100/webhooks/provider/');
+  });
+
+  it("leave the book to the operator's database, where one is set", async () => {
+    const DATABASE_URL = 'postgres://sanaga@127.0.0.1:5432/book';
+    const { ports, env } = await settings({ DATABASE_URL });
+    expect(ports.book).toBeUndefined();
+    expect(env.DATABASE_URL).toBe(DATABASE_URL);
   });
 
   it('find a free port for 0', async () => {

@@ -15,7 +15,7 @@ export async function sleepADay(): Promise<string> {
   await condition(() => name !== '');
   upsertSearchAttributes([
     { key: paymentSearchAttributes.status, value: 'CREATED' },
-    { key: paymentSearchAttributes.amount, value: 100 },
+    { key: paymentSearchAttributes.transId, value: '100' },
   ]);
   await sleep('24 hours');
   upsertSearchAttributes([{ key: paymentSearchAttributes.status, value: 'EXPIRED' }]);

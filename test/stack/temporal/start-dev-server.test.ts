@@ -34,7 +34,7 @@ describe('the dev server', () => {
 
     const page = await fetch(server.uiUrl ?? '');
     expect(page.ok).toBe(true);
-    const { count } = await workflow.count("PaymentStatus = 'PENDING' AND Amount >= 100 AND UserId = 'u'");
+    const { count } = await workflow.count("PaymentStatus = 'PENDING' AND TransId = 't'");
     expect(count).toBe(0);
     await connection.close();
 

@@ -99,7 +99,7 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | quote }}
 {{- end -}}
 {{- end -}}
 {{- range $name, $_ := mustMergeOverwrite (dict) $values.settings $values.api.settings $values.worker.settings $values.codecServer.settings $values.desk.settings -}}
-{{- if has $name (list "API_KEYS" "WEBHOOK_TOKEN" "PROVIDER_COLLECTION_API_USER" "PROVIDER_COLLECTION_API_KEY" "PROVIDER_PAYOUT_API_USER" "PROVIDER_PAYOUT_API_KEY" "MERCHANT_WEBHOOK_SECRET" "ENCRYPTION_KEYS" "CODEC_UI_TOKEN" "RECORDS_URL" "TEMPORAL_API_KEY" "TEMPORAL_TLS_CLIENT_KEY_DATA") -}}
+{{- if has $name (list "API_KEYS" "WEBHOOK_TOKEN" "PROVIDER_COLLECTION_API_USER" "PROVIDER_COLLECTION_API_KEY" "PROVIDER_PAYOUT_API_USER" "PROVIDER_PAYOUT_API_KEY" "MERCHANT_WEBHOOK_SECRET" "ENCRYPTION_KEYS" "CODEC_UI_TOKEN" "DATABASE_URL" "TEMPORAL_API_KEY" "TEMPORAL_TLS_CLIENT_KEY_DATA") -}}
 {{- fail (printf "settings: %s is a secret. Put it into the Secret %s as %s" $name $values.secretName ($name | lower | replace "_" "-")) -}}
 {{- end -}}
 {{- end -}}
@@ -110,6 +110,9 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | quote }}
 {{- if not (regexMatch "^(https://|http://(sandbox|localhost|127[.][0-9.]+|\\[::1\\])([:/]|$))" (index $values.provider $name)) -}}
 {{- fail (printf "provider.%s must be an https address: by http, whoever is on the way reads the API key and people's numbers" $name) -}}
 {{- end -}}
+{{- end -}}
+{{- if or (hasKey $values.api.settings "MAX_PAYOUTS_PER_DAY") (hasKey $values.worker.settings "MAX_PAYOUTS_PER_DAY") -}}
+{{- fail "MAX_PAYOUTS_PER_DAY belongs into settings: the API counts by it when a payout is ordered, and a worker right before it is sent" -}}
 {{- end -}}
 {{- if and (eq $values.merchants "file") $values.merchantWebhookUrl -}}
 {{- fail "merchantWebhookUrl can't be set with merchants: file. The merchants' file has each merchant's address" -}}
@@ -162,8 +165,8 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | quote }}
 {{- $keys := list -}}
 {{- if has $component (list "api" "worker") -}}
 {{- $keys = concat $keys (list "provider-collection-api-user" "provider-collection-api-key" "provider-payout-api-user" "provider-payout-api-key") -}}
-{{- if $values.records.enabled }}{{ $keys = append $keys "records-url" }}{{ end -}}
 {{- end -}}
+{{- if has $component (list "api" "worker" "migration") }}{{ $keys = append $keys "database-url" }}{{ end -}}
 {{- if and $values.temporal.apiKey (has $component (list "api" "worker" "replay")) }}{{ $keys = append $keys "temporal-api-key" }}{{ end -}}
 {{- if eq $component "api" }}{{ $keys = append $keys "webhook-token" }}{{ end -}}
 {{- if and (eq $component "replay") $values.encryption.enabled }}{{ $keys = append $keys "encryption-keys" }}{{ end -}}
@@ -188,7 +191,7 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | quote }}
 {{- $values := .root.Values -}}
 {{- $component := .component -}}
 {{- $env := dict -}}
-{{- if not (has $component (list "worker" "replay")) }}{{ $_ := set $env "HOST" "0.0.0.0" }}{{ end -}}
+{{- if not (has $component (list "worker" "replay" "migration")) }}{{ $_ := set $env "HOST" "0.0.0.0" }}{{ end -}}
 {{- if has $component (list "api" "worker" "replay") -}}
 {{- $temporal := $values.temporal -}}
 {{- $_ := set $env "TEMPORAL_ADDRESS" $temporal.address -}}
@@ -206,7 +209,7 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | quote }}
 {{- $_ := set $env "PROVIDER_TIMEOUT" $values.provider.timeout -}}
 {{- if $values.merchantWebhookUrl }}{{ $_ := set $env "MERCHANT_WEBHOOK_URL" $values.merchantWebhookUrl }}{{ end -}}
 {{- end -}}
-{{- if has $component (list "api" "worker" "codec-server" "replay") -}}
+{{- if has $component (list "api" "worker" "codec-server" "replay" "migration") -}}
 {{- $_ := set $env "PROVIDER_COLLECTION_URL" $values.provider.collectionUrl -}}
 {{- $_ := set $env "PROVIDER_PAYOUT_URL" $values.provider.payoutUrl -}}
 {{- end -}}
@@ -243,8 +246,8 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | quote }}
 {{- $_ := set $env $name (printf "/run/secrets/sanaga/%s" $key) -}}
 {{- end -}}
 {{- range $name, $value := mergeOverwrite (dict) $values.settings .settings -}}
-{{- /* Of the settings of every process, the replay reads Temporal's alone. */ -}}
-{{- if or (ne $component "replay") (hasPrefix "TEMPORAL_" $name) -}}
+{{- /* Of the settings of every process, the replay reads Temporal's alone, and the migration none but its log's. */ -}}
+{{- if ternary (hasPrefix "TEMPORAL_" $name) (or (ne $component "migration") (eq $name "LOG_LEVEL")) (eq $component "replay") -}}
 {{- if hasKey $env $name -}}
 {{- fail (printf "settings: %s is set by another value of the chart (see values.yaml)" $name) -}}
 {{- end -}}
@@ -319,7 +322,8 @@ capabilities: { drop: [ALL] }
 {{- $root := index . 0 -}}
 {{- $component := index . 1 -}}
 {{- $values := index . 2 -}}
-serviceAccountName: {{ include "sanaga.serviceAccount" $root }}
+# Before the first installation, there is none of the chart's own.
+serviceAccountName: {{ ternary "default" (include "sanaga.serviceAccount" $root) (and (eq $component "migration") $root.Values.serviceAccount.create) }}
 # Nothing here talks to Kubernetes.
 automountServiceAccountToken: false
 enableServiceLinks: false

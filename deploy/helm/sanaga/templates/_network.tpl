@@ -38,6 +38,13 @@
   {{- end }}
 {{- end -}}
 
+{{- define "sanaga.toDatabase" -}}
+- ports: [{ protocol: TCP, port: {{ .Values.networkPolicy.databasePort }} }]
+  {{- with .Values.networkPolicy.databaseTo }}
+  to: {{- toYaml . | nindent 4 }}
+  {{- end }}
+{{- end -}}
+
 {{- define "sanaga.toTemporalAndProvider" -}}
 {{- $policy := .Values.networkPolicy -}}
 {{ include "sanaga.toTemporal" . }}
@@ -50,12 +57,7 @@
 {{- else }}
 {{ include "sanaga.toPublic" $policy.providerPorts }}
 {{- end }}
-{{- if .Values.records.enabled }}
-- ports: [{ protocol: TCP, port: {{ $policy.recordsPort }} }]
-  {{- with $policy.recordsTo }}
-  to: {{- toYaml . | nindent 4 }}
-  {{- end }}
-{{- end }}
+{{ include "sanaga.toDatabase" . }}
 {{- with $policy.extraEgress }}
 {{ toYaml . }}
 {{- end }}

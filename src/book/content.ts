@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import type { RequestEvent } from '../payments/machine/events.js';
+import type { Todo } from '../payments/machine/plan.js';
+import type { Reply } from '../payments/machine/replies.js';
+import { stateSchemas } from '../payments/machine/state-schema.js';
+import type { Timeline } from '../payments/views/timeline-entry.js';
+import type { InitiationOutcome } from '../payments/words/outcome.js';
+import type { TransId } from '../payments/words/payment-id.js';
+import type { PaymentState } from '../payments/words/payment-state.js';
+
+/** The sealed parts of rows. */
+
+const { state, timeline, outcome } = stateSchemas();
+
+/** What a payment's row of `states` seals. */
+export interface Kept {
+  readonly state: PaymentState;
+  readonly timeline: Timeline;
+  /** What was asked for, while it is under way. */
+  readonly todo?: Todo | undefined;
+}
+
+/** A message to a payment: a request, or a notification of the provider's. The id of its row is its number. */
+export type Message =
+  | { readonly kind: 'hint'; readonly transId?: string | undefined; readonly status?: string | undefined }
+  | { readonly kind: 'looked'; readonly transId: TransId }
+  | WithoutNumber<RequestEvent>;
+
+type WithoutNumber<Event> = Event extends RequestEvent ? Omit<Event, 'request'> : never;
+
+/** What the book itself has written is believed: only its outer shape is checked. */
+export const believed = <T>(type: 'object' | 'string' = 'object') =>
+  z.custom<T>((value) => typeof value === type && value !== null);
+
+export const kept = z.looseObject({ state, timeline, todo: z.optional(believed<Todo>()) });
+export const sentOutcome = z.looseObject({ outcome });
+export const message = z.looseObject({ message: believed<Message>() });
+export const reply = z.looseObject({ reply: believed<Reply>() });
+
+export type SentOutcome = { readonly outcome: InitiationOutcome };

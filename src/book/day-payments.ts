@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import { PAYMENT_STATUSES } from '../payments/words/payment.js';
+import { PAYMENT_KINDS, type PaymentId, type TransId } from '../payments/words/payment-id.js';
+import type { DayPayment } from '../reconciliation/reconciliation.js';
+import type { Book } from './book.js';
+
+/**
+ * Payments by their day. That is the day of a payment's creation; of a payout that was held, it is that of its release,
+ * since nothing was sent before.
+ */
+
+/** Rows in one query. */
+const ROWS_PER_QUERY = 2_000;
+
+export interface DayPayments {
+  readonly payments: readonly DayPayment[];
+  /** There are more than the limit. */
+  readonly cutOff: boolean;
+}
+
+const paymentId = z.string().transform((id) => id as PaymentId);
+const dayPayment = z.object({
+  id: paymentId,
+  merchant: z.string(),
+  kind: z.enum(PAYMENT_KINDS),
+  status: z.enum(PAYMENT_STATUSES),
+  final: z.boolean(),
+  amount: z.coerce.number(),
+  amountPaid: z.coerce.number().optional(),
+  transId: z
+    .string()
+    .transform((id) => id as TransId)
+    .optional(),
+  externalId: z.string().optional(),
+  refundOf: paymentId.optional(),
+  createdAt: z.date().transform((date) => date.getTime()),
+});
+
+const COLUMNS = 'id, merchant, kind, status, final, amount, amount_paid, trans_id, external_id, refund_of, created_at';
+
+/**
+ * All payments of a day, or of its beginning, in the order of their creation: those that were created first, when there
+ * are more than `max`.
+ *
+ * @param period the day; in ms since the epoch
+ * @param onProgress called after each query
+ */
+export async function paymentsOfDay(
+  book: Book,
+  { from, before }: { readonly from: number; readonly before: number },
+  max: number,
+  onProgress: () => void,
+): Promise<DayPayments> {
+  const payments: DayPayment[] = [];
+  while (payments.length <= max) {
+    const { createdAt, id } = payments.at(-1) ?? { createdAt: 0, id: '' };
+    // Each kind by its own index: by one condition, all payments from the first one on would be read.
+    const rows = await book.query(
+      `WITH released AS MATERIALIZED (
+         SELECT ${COLUMNS} FROM payments WHERE released_at >= $1 AND released_at < $2
+       )
+       SELECT * FROM (
+         (SELECT ${COLUMNS} FROM payments
+           WHERE released_at IS NULL AND created_at >= $1 AND created_at < $2 AND (created_at, id) > ($3, $4)
+           ORDER BY created_at, id LIMIT $5)
+         UNION ALL SELECT * FROM released WHERE (created_at, id) > ($3, $4)
+       ) AS own ORDER BY created_at, id LIMIT $5`,
+      [new Date(from), new Date(before), new Date(createdAt), id, ROWS_PER_QUERY],
+    );
+    onProgress();
+    payments.push(...rows.map((row) => dayPayment.parse(row)));
+    if (rows.length < ROWS_PER_QUERY) break;
+  }
+  return { payments: payments.slice(0, max), cutOff: payments.length > max };
+}
+
+/** Finds payments of any day by their ids, as they are now; unknown ones are left out. */
+export async function paymentsWith(book: Book, ids: readonly PaymentId[]): Promise<readonly DayPayment[]> {
+  const rows = await book.query(`SELECT ${COLUMNS} FROM payments WHERE id = ANY($1) ORDER BY created_at, id`, [ids]);
+  return rows.map((row) => dayPayment.parse(row));
+}
+
+/** Reports whether any payment goes by this transaction, such as one that an operator has matched with it. */
+export async function isTaken(book: Book, transId: TransId): Promise<boolean> {
+  return (await book.query('SELECT 1 FROM payments WHERE trans_id = $1 LIMIT 1', [transId])).length > 0;
+}
