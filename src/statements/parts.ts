@@ -1,3 +1,4 @@
+import { ApplicationFailure } from '@temporalio/common';
 import { z } from 'zod';
 import type { DayPayments } from '../book/day-payments.js';
 import {
@@ -23,6 +24,7 @@ import {
   type Slice,
 } from '../reconciliation/day-search.js';
 import type { DayPayment } from '../reconciliation/reconciliation.js';
+import type { Difference } from '../reconciliation/statement.js';
 import type { DayComparison } from './day-comparison.js';
 
 /** The parts that a run keeps while it makes a statement. */
@@ -86,15 +88,32 @@ export const LISTS: StatementPart<(readonly [PaymentId, readonly SearchedTransac
   empty: [],
 };
 
-export const COMPARISON: StatementPart<DayComparison & Pick<DayPayments, 'cutOff'>> = {
+type Comparison = DayComparison & Pick<DayPayments, 'cutOff'>;
+
+export const COMPARISON: StatementPart<Comparison | undefined> = {
   name: 'comparison',
-  schema: object<DayComparison & Pick<DayPayments, 'cutOff'>>({
+  schema: object<Comparison>({
     lines: z.array(statementLine),
     findings: z.array(finding),
     cutOff: z.boolean(),
   }),
-  empty: { lines: [], findings: [], cutOff: false },
+  empty: undefined,
 };
 
 /** The comparison's findings, with what was done about them. */
-export const DIFFERENCES = { name: 'differences', schema: z.array(difference), empty: [] };
+export const DIFFERENCES: StatementPart<readonly Difference[] | undefined> = {
+  name: 'list of differences',
+  schema: z.array(difference),
+  empty: undefined,
+};
+
+/**
+ * Returns a part without which there is no statement: one that was compared with nothing would look like that of a day
+ * on which nothing happened. It is missing when somebody has completed its step by hand, or reset the run after it.
+ *
+ * @throws ApplicationFailure
+ */
+export function keptPart<Value>(part: Value | undefined, { name }: StatementPart<Value | undefined>): Value {
+  if (part !== undefined) return part;
+  throw ApplicationFailure.nonRetryable(`the ${name} of this run was never made: make the statement again`, 'NotMade');
+}

@@ -14,7 +14,7 @@ import type { MadeStatement, StatementRun, StatementSteps } from '../workflows/m
 import { ProviderQuestions, type StatementProviders } from './ask-provider.js';
 import { compareDay, ShownTransactions } from './day-comparison.js';
 import { followUpFindings, noted } from './follow-up.js';
-import { COMPARISON, DIFFERENCES, LISTS, PAYMENTS, SEARCHES } from './parts.js';
+import { COMPARISON, DIFFERENCES, keptPart, LISTS, PAYMENTS, SEARCHES } from './parts.js';
 import { KEEP_EVERY, searchDay } from './search-day.js';
 
 export interface StatementOptions {
@@ -63,7 +63,7 @@ export function createStatementSteps(options: StatementOptions): StatementSteps 
     lookUpPayments: ({ runId }) => lookUpPayments(making, runId),
     comparePayments: (run) => comparePayments(making, run),
     async followUp({ runId, day, until }) {
-      const { findings } = await statements.part(runId, COMPARISON);
+      const { findings } = keptPart(await statements.part(runId, COMPARISON), COMPARISON);
       const differences =
         until === undefined ? await followUpFindings({ book, ring }, day, findings, heartbeat) : findings.map(noted);
       await statements.savePart(runId, DIFFERENCES, differences);
@@ -129,7 +129,7 @@ async function publish(
   { book, statements, logger }: Making,
   { runId, day, until }: StatementRun,
 ): Promise<MadeStatement> {
-  const { lines: payments, cutOff } = await statements.part(runId, COMPARISON);
+  const comparison = await statements.part(runId, COMPARISON);
   const differences = await statements.part(runId, DIFFERENCES);
   const { gaps } = await searched(statements, runId);
   const balancesOf = async (service: Service) => ({
@@ -142,9 +142,12 @@ async function publish(
   if (until !== undefined && madeAt >= startOf(dayAfter(day))) {
     throw ApplicationFailure.nonRetryable(`${day} has ended meanwhile: make the statement of the day`, 'DayOver');
   }
-  const made = await statements.publish(runId, day, (version) =>
-    toStatement({ date: day, version, madeAt, payments, differences, gaps, balances, cutOff, until }),
-  );
+  // A run that has published has no parts any more, and gets its statement back.
+  const made = await statements.publish(runId, day, (version) => {
+    const { lines: payments, cutOff } = keptPart(comparison, COMPARISON);
+    const parts = { payments, differences: keptPart(differences, DIFFERENCES), gaps, balances, cutOff };
+    return toStatement({ ...parts, date: day, version, madeAt, until });
+  });
   logger.info({ ...made }, 'the statement of a day was made');
   return made;
 }

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client, Connection, ScheduleOverlapPolicy } from '@temporalio/client';
+import { MockActivityEnvironment } from '@temporalio/testing';
 import { NativeConnection } from '@temporalio/worker';
 import { pino } from 'pino';
 import { scaledClock } from '../../sandbox/clock.js';
@@ -15,6 +16,7 @@ import { Statements } from '../../src/book/statements.js';
 import { listUnmatched } from '../../src/book/unmatched.js';
 import { paymentReports } from '../../src/engine/reports.js';
 import { ringer } from '../../src/engine/ring.js';
+import { SERVICES } from '../../src/payments/words/order.js';
 import type { PaymentId } from '../../src/payments/words/payment-id.js';
 import { dayAfter, dayOf, startOf } from '../../src/payments/words/time.js';
 import { createProviderClient } from '../../src/provider/client.js';
@@ -23,7 +25,12 @@ import { scheduleStatements } from '../../src/statements/schedule.js';
 import { createStatementSteps } from '../../src/statements/steps.js';
 import { dataConverterOf } from '../../src/temporal/encryption.js';
 import { createPaymentWorker, type PaymentWorker } from '../../src/worker/payment-worker.js';
-import { type MadeStatement, STATEMENT_SCHEDULE_ID, STATEMENT_WORKFLOW_TYPE } from '../../src/workflows/messages.js';
+import {
+  type MadeStatement,
+  STATEMENT_SCHEDULE_ID,
+  STATEMENT_WORKFLOW_TYPE,
+  type StatementSteps,
+} from '../../src/workflows/messages.js';
 import { startDevServer } from '../../stack/temporal/start-dev-server.js';
 import { newBook, type TestBook } from '../support/books.js';
 import { workflowBundle } from '../support/bundle-workflows.js';
@@ -50,6 +57,7 @@ let client: Client;
 let connection: NativeConnection;
 let provider: Server;
 let sandbox: Sandbox;
+let steps: StatementSteps;
 let worker: PaymentWorker;
 let running: Promise<void>;
 
@@ -80,10 +88,11 @@ async function startWorker(url: string): Promise<void> {
   const reports = paymentReports(logger, { changed: () => undefined, becameAmbiguous: () => undefined });
   const ring = ringer(client, 'payments', book);
   const activities = { book, providers, collections: noCollections, limitsOf: () => ({}), logger, reports };
+  steps = createStatementSteps({ book, providers, ring, logger, pauseMs: 0 });
   worker = await createPaymentWorker({
     ...{ connection, namespace: 'default', taskQueue: 'payments', encryption: testEncryption },
     activities: createActivities(activities),
-    statementSteps: createStatementSteps({ book, providers, ring, logger, pauseMs: 0 }),
+    statementSteps: steps,
     workflowBundle: workflowBundle(),
     limits: {
       maxCachedWorkflows: 10,
@@ -231,6 +240,28 @@ describe('the statement of a day', () => {
     expect(await listUnmatched(book)).toHaveLength(1);
     expect((await statements.find(DAY, 1))?.version).toBe(1);
     expect(await statements.list(undefined, 10)).toEqual([expect.objectContaining({ date: DAY, version: 2 })]);
+  });
+
+  it('is not made without the comparison or what follows it, which somebody may have completed by hand', async () => {
+    const version = await statements.lastVersion(DAY);
+    const run = { runId: randomUUID(), day: DAY };
+    const take = <Args extends unknown[], Result>(
+      step: (...args: Args) => Promise<Result>,
+      ...args: Args
+    ): Promise<Result> => new MockActivityEnvironment().run(step, ...args);
+    await take(steps.readPayments, run);
+    for (const service of SERVICES) await take(steps.searchDay, run, service);
+    await take(steps.lookUpPayments, run);
+    await expect(take(steps.followUp, run)).rejects.toThrow('the comparison of this run was never made');
+    await expect(take(steps.publish, run)).rejects.toThrow('the comparison of this run was never made');
+    await take(steps.comparePayments, run);
+    await expect(take(steps.publish, run)).rejects.toThrow('the list of differences of this run was never made');
+    expect(await statements.lastVersion(DAY)).toBe(version);
+    await take(steps.followUp, run);
+    const published = await take(steps.publish, run);
+    expect(published.version).toBe(version + 1);
+    // Its answer was lost, and the parts are gone.
+    expect(await take(steps.publish, run)).toEqual(published);
   });
 
   it('copes with more transactions than one search shows', async () => {
