@@ -7,6 +7,7 @@ import type { Timeline } from '../payments/views/timeline-entry.js';
 import type { InitiationOutcome } from '../payments/words/outcome.js';
 import type { TransId } from '../payments/words/payment-id.js';
 import type { PaymentState } from '../payments/words/payment-state.js';
+import { toJson } from './versioned-json.js';
 
 /** The sealed parts of rows. */
 
@@ -16,8 +17,13 @@ const { state, timeline, outcome } = stateSchemas();
 export interface Kept {
   readonly state: PaymentState;
   readonly timeline: Timeline;
-  /** What was asked for, while it is under way. */
+  /** What the latest turn has said is next; none has said it of a payment that is as it was claimed. */
   readonly todo?: Todo | undefined;
+}
+
+/** Reports whether a row would seal the same: each step of the machine makes another state, also of nothing. */
+export function isSame(one: Kept, other: Kept): boolean {
+  return toJson(one) === toJson(other);
 }
 
 /** A message to a payment: a request, or a notification of the provider's. The id of its row is its number. */

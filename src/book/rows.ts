@@ -15,6 +15,8 @@ export interface StateRow {
   readonly attempt: number;
   /** Time of the latest change, in ms since the epoch. */
   readonly changedAt: number;
+  /** When something is due, in ms since the epoch. */
+  readonly wakeAt?: number | undefined;
   /** When the book was found to have gone back, the last time; in ms since the epoch. */
   readonly gapAt?: number | undefined;
   readonly kept: Kept;
@@ -28,12 +30,15 @@ export function newNumber(): number {
   return randomInt(2 ** 48 - 1);
 }
 
+const time = z.date().transform((date) => date.getTime());
+
 const stateRow = z.object({
   version: z.int(),
   asked: z.coerce.number().optional(),
   attempt: z.int(),
-  changedAt: z.date(),
-  gapAt: z.date().optional(),
+  changedAt: time,
+  wakeAt: time.optional(),
+  gapAt: time.optional(),
   sealed: z.instanceof(Buffer),
 });
 
@@ -43,14 +48,14 @@ const stateRow = z.object({
  */
 export async function lockState(query: Query, seals: Seals, id: PaymentId): Promise<StateRow | undefined> {
   const [row] = await query(
-    `SELECT version, asked, attempt, changed_at, sealed, (SELECT max(at) FROM gaps) AS gap_at
+    `SELECT version, asked, attempt, changed_at, wake_at, sealed, (SELECT max(at) FROM gaps) AS gap_at
      FROM states WHERE id = $1 FOR NO KEY UPDATE`,
     [id],
   );
   if (row === undefined) return undefined;
-  const { version, sealed, changedAt, gapAt, ...rest } = stateRow.parse(row);
+  const { version, sealed, ...rest } = stateRow.parse(row);
   const opened = await seals.open({ table: 'states', id, version }, sealed, kept);
-  return { id, version, ...rest, changedAt: changedAt.getTime(), gapAt: gapAt?.getTime(), kept: opened };
+  return { id, version, ...rest, kept: opened };
 }
 
 const sumRow = z.object({ sum: z.coerce.number() });

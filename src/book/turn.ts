@@ -2,14 +2,14 @@ import { z } from 'zod';
 import type { PaymentEvent } from '../payments/machine/events.js';
 import { step } from '../payments/machine/machine.js';
 import { transactionsIn, withOwners } from '../payments/machine/other-owners.js';
-import { plan, type Todo } from '../payments/machine/plan.js';
+import type { Todo } from '../payments/machine/plan.js';
 import { recordStep } from '../payments/views/timeline.js';
 import type { ExpiryAnswer, InitiationOutcome, ListAnswer, StatusAnswer } from '../payments/words/outcome.js';
 import type { PaymentId, TransId } from '../payments/words/payment-id.js';
 import type { PaymentState } from '../payments/words/payment-state.js';
 import type { ProviderStatus } from '../payments/words/transaction.js';
 import type { Book } from './book.js';
-import { type Message, message as sealedMessage } from './content.js';
+import { isSame, type Message, message as sealedMessage } from './content.js';
 import type { Course, Turn } from './course.js';
 import type { Query } from './database.js';
 import { LEAVES_WITHIN_MS } from './fence.js';
@@ -18,7 +18,7 @@ import { ownersOf } from './payments.js';
 import { keysLinkedTo, wasNamed } from './people.js';
 import { lockState, type StateRow } from './rows.js';
 import { close, mayHaveLeft, takeOutcomes } from './sends.js';
-import { isAsking, isTaken, writeTurn } from './writing.js';
+import { dueAt, isAsking, isTaken, writeTurn } from './writing.js';
 
 export type { Turn };
 
@@ -107,24 +107,20 @@ async function takeOnce(book: Book, id: PaymentId, taking: Taking, now: number):
     const before: Course = { ...row, attempt: row.attempt + answered.attempts, replies: [], notified: [] };
     let after = before;
     for (const one of news) after = await take(query, after, one);
-    const isUnchanged = answered.news.length === 0 && messages.length === 0 && after.kept.state === row.kept.state;
-    const waits = isUnchanged && row.asked === undefined ? plan(row.kept.state, now) : undefined;
-    if (waits !== undefined && !isAsking(waits)) return unchanged(row, waits, now);
+    const { todo } = after.kept;
+    const isEmpty = row.asked === undefined && messages.length === 0 && isSame(after.kept, row.kept);
+    if (isEmpty && todo !== undefined && !isAsking(todo) && row.wakeAt === dueAt(todo, now)) return repeated(row, now);
     const taken = messages.map(({ number }) => number);
     const asksNothing = taking.asksNothing === true;
     const isMore = messages.length === MESSAGES_AT_ONCE;
-    return await writeTurn(book, query, row, after, { taken, isMore, isAnswered, asksNothing, now });
+    return await writeTurn(book, query, row, after, { taken, isMore, asksNothing, now });
   });
 }
 
-/** The turn was taken before, and its answer lost. */
-function repeated(row: StateRow, now: number): Turn {
-  const todo = row.kept.todo ?? ({ kind: 'wait', summary: 'Until something happens' } as const);
-  return { ...unchanged(row, todo, now), token: row.asked };
-}
-
-function unchanged({ attempt, version, kept }: StateRow, todo: Todo, at: number): Turn {
-  return { todo, attempt, version, at, before: kept.state, after: kept.state };
+/** Nothing is written: the turn was taken before and its answer lost, or nothing has come. */
+function repeated({ asked, attempt, version, kept }: StateRow, at: number): Turn {
+  const { state, todo = { kind: 'wait', summary: 'Until something happens' } as const } = kept;
+  return { todo, token: asked, attempt, version, at, before: state, after: state };
 }
 
 async function take(query: Query, course: Course, { event: come, at }: News): Promise<Course> {
@@ -136,7 +132,7 @@ async function take(query: Query, course: Course, { event: come, at }: News): Pr
   return {
     kept: { state: after, timeline: recordStep(timeline, { before, event, after, replies }, now), todo },
     attempt: course.attempt,
-    changedAt: after === before ? course.changedAt : now,
+    changedAt: now,
     replies: [...course.replies, ...replies],
     notified: notified === undefined ? course.notified : [...course.notified, { type: notified, at: now }],
   };

@@ -18,7 +18,6 @@ interface Written {
   readonly taken: readonly number[];
   /** There may be others. */
   readonly isMore: boolean;
-  readonly isAnswered: boolean;
   readonly asksNothing: boolean;
   readonly now: number;
 }
@@ -36,13 +35,14 @@ export async function writeTurn(
   const todo = course.kept.todo ?? { kind: 'end' };
   const token = isAsking(todo) && !asksNothing ? newNumber() : undefined;
   const isTold = (await takeEarlierHints(book, query, before.kept.state, course.kept.state, now)) || isMore;
+  const wakeAt = isTold ? now : dueAt(todo, now);
   await query(
     `UPDATE states SET version = $2, asked = $3, attempt = $4, changed_at = $5, wake_at = $6, sealed = $7
      WHERE id = $1`,
     [
       ...[id, version, token ?? null, course.attempt, new Date(course.changedAt)],
       ...[
-        isTold ? new Date(now) : dueAt(todo, now),
+        wakeAt === undefined ? null : new Date(wakeAt),
         await book.seals.seal({ table: 'states', id, version }, course.kept),
       ],
     ],
@@ -79,10 +79,10 @@ export function isAsking({ kind }: Todo): boolean {
   return kind !== 'wait' && kind !== 'end';
 }
 
-function dueAt(todo: Todo, now: number): Date | null {
-  if (todo.kind === 'end') return null;
-  if (todo.kind !== 'wait') return new Date(now);
-  return todo.until === undefined ? null : new Date(todo.until);
+/** Returns when something is due, in ms since the epoch; `undefined`: nothing is, ever. */
+export function dueAt(todo: Todo, now: number): number | undefined {
+  if (todo.kind === 'end') return undefined;
+  return todo.kind === 'wait' ? todo.until : now;
 }
 
 /** Changes the columns that differ, and the room that the payment takes of others. */

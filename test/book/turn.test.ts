@@ -69,6 +69,29 @@ describe('a turn', () => {
     expect(await takeTurn(book, id, { done: { token: 99, kind: 'sent' } }, world.now)).toMatchObject(asFirst);
   });
 
+  it.each([
+    { what: 'is held', changes: { approval: true, orderedBy: 'Ada' }, status: 'PENDING', afterMs: 0, todo: 'wait' },
+    { what: 'is followed', changes: {}, status: 'PENDING', afterMs: 0, todo: 'wait' },
+    { what: 'was asked about in vain', changes: {}, status: 'PENDING', afterMs: 10 * MINUTE, todo: 'wait' },
+    { what: 'has ended', changes: {}, status: 'SUCCESSFUL', afterMs: 10 * MINUTE, todo: 'end' },
+  ] as const)('writes nothing when a payment that $what is rung for nothing', async (given) => {
+    const { id } = await newPayout(given.changes);
+    const hand = new Hand(book, world, id);
+    await hand.run();
+    world.status = given.status;
+    world.now += given.afterMs;
+    const { version } = await hand.run();
+    const row = () => book.query('SELECT xmin, states.* FROM states WHERE id = $1', [id]);
+    const before = await row();
+    world.now += 1_000;
+    for (const taking of [{}, { asksNothing: true }, { begins: true }] as const) {
+      const turn = await takeTurn(book, id, taking, world.now);
+      expect(turn).toMatchObject({ todo: { kind: given.todo }, version, at: world.now });
+      expect(turn?.after).toBe(turn?.before);
+    }
+    expect(await row()).toEqual(before);
+  });
+
   it('drops an answer to another version, whatever it says', async () => {
     const { id } = await newPayout();
     const hand = new Hand(book, world, id);
@@ -232,6 +255,22 @@ describe('a turn', () => {
     }
     await hand.run();
     expect([await left(), await replyTo(book, id, asked)]).toEqual([0, { request: asked, kind: 'done' }]);
+  });
+
+  it('leaves nothing due behind messages that just fill a part', async () => {
+    const { id } = await newPayout();
+    const hand = new Hand(book, world, id);
+    const { todo } = await hand.run();
+    const sealed = await book.seals.seal({ table: 'inbox', id }, { message: { kind: 'looked', transId: 'T9' } });
+    await book.query('INSERT INTO inbox (payment_id, at, sealed) SELECT $1, $2, $3 FROM generate_series(1, 500)', [
+      ...[id, new Date(world.now), sealed],
+    ]);
+    expect((await takeTurn(book, id, {}, world.now))?.todo).toMatchObject({ kind: 'wait', until: world.now });
+    expect((await takeTurn(book, id, {}, world.now))?.todo).toEqual(todo);
+    const until = todo.kind === 'wait' ? todo.until : undefined;
+    expect(await book.query('SELECT wake_at FROM states WHERE id = $1', [id])).toEqual([
+      { wakeAt: new Date(until ?? 0) },
+    ]);
   });
 
   it('lets a late report wait while another request may be on its way, and loses neither', async () => {
