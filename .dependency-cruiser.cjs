@@ -29,7 +29,7 @@ const ENTRIES = [
   '^lab/(explore|simulate|chaos)\\.ts$',
   '^lab/explore/walk-worker\\.ts$',
   '^lab/world/(worker-main|workflow-timers)\\.ts$',
-  '^src/workflows/(index|query-guard)\\.ts$',
+  '^src/workflows/index\\.ts$',
 ];
 
 const forbid = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });

@@ -76,12 +76,10 @@ async function bundleWorkflows() {
   const quiet = () => undefined;
   const complain = (message) => process.stderr.write(`${message}\n`);
   const workflowsPath = path('lib/workflows/index.js');
-  const queryGuard = path('lib/workflows/query-guard.js');
   const { code } = await bundleWorkflowCode({
     workflowsPath,
     // Evaluated once for each thread, and frozen, rather than for each payment.
-    preloadModules: [workflowsPath, queryGuard],
-    workflowInterceptorModules: [queryGuard],
+    preloadModules: [workflowsPath],
     failureConverterPath: path('lib/temporal/failure-converter.js'),
     payloadConverterPath: path('lib/temporal/payload-converter.js'),
     logger: { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: complain, error: complain },

@@ -158,7 +158,6 @@ const EXTENSION = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 /** The compiled workflows are in lib: build has only what the lab imports. */
 const SOURCE = EXTENSION === 'ts' ? '../../src' : '../../../lib';
 const WORKFLOWS = `${SOURCE}/workflows/index.${EXTENSION}`;
-const QUERY_GUARD = `${SOURCE}/workflows/query-guard.${EXTENSION}`;
 const FAILURE_CONVERTER = `${SOURCE}/temporal/failure-converter.${EXTENSION}`;
 const PAYLOAD_CONVERTER = `${SOURCE}/temporal/payload-converter.${EXTENSION}`;
 
@@ -166,10 +165,10 @@ const PAYLOAD_CONVERTER = `${SOURCE}/temporal/payload-converter.${EXTENSION}`;
 export async function bundleWorkflows(file: string): Promise<string> {
   const { code } = await bundleWorkflowCode({
     workflowsPath: here(WORKFLOWS),
-    preloadModules: [here(WORKFLOWS), here(QUERY_GUARD)],
+    preloadModules: [here(WORKFLOWS)],
     failureConverterPath: here(FAILURE_CONVERTER),
     payloadConverterPath: here(PAYLOAD_CONVERTER),
-    workflowInterceptorModules: [here(QUERY_GUARD), here(`./workflow-timers.${EXTENSION}`)],
+    workflowInterceptorModules: [here(`./workflow-timers.${EXTENSION}`)],
     logger: new DefaultLogger('WARN'),
     webpackConfigHook: (config) => ({
       ...config,

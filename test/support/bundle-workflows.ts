@@ -47,11 +47,10 @@ async function bundleWorkflows(): Promise<void> {
 /** The workflows as they are today, with these files' interceptors on top: another version of them. */
 export async function bundleFromSource(interceptors: readonly string[] = []): Promise<{ code: string }> {
   const workflowsPath = here('../../src/workflows/index.ts');
-  const queryGuard = here('../../src/workflows/query-guard.ts');
   return await bundleWorkflowCode({
     workflowsPath,
-    workflowInterceptorModules: [queryGuard, ...interceptors],
-    preloadModules: [workflowsPath, queryGuard],
+    workflowInterceptorModules: [...interceptors],
+    preloadModules: [workflowsPath],
     failureConverterPath: here('../../src/temporal/failure-converter.ts'),
     payloadConverterPath: here('../../src/temporal/payload-converter.ts'),
     logger: new DefaultLogger('WARN'),

@@ -48,7 +48,7 @@ module.exports = [
   'browser/shop',
   'cli/commands',
   'api/rotating-keys',
-  'workflows/query-guard',
+  'workflows/queries',
   'worker/workflow-threads',
   'e2e/demo',
   'e2e/stopping',
