@@ -30,8 +30,8 @@ export function asUser(user: User | undefined, [file, args]: Command): Command {
 
 /**
  * As {@link asUser}, but the program may enter folders that are root's alone, on its way to its own: that takes one of
- * root's capabilities, which containers have, too. Without the bit, `access()`, by which PostgreSQL looks for its
- * programs, doesn't count it.
+ * root's capabilities, the least that containers have, too: `CAP_DAC_READ_SEARCH`, which writes nothing, they lack.
+ * Without the bit, `access()`, by which PostgreSQL looks for its programs, doesn't count it.
  */
 export function asUserInRootsFolders(user: User | undefined, [file, args]: Command): Command {
   if (user === undefined) return [file, args];

@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
 import { type Child, type ChildOptions, OUTLIVES_MS, startChild, untilReady } from '../processes/child.js';
 import { isAlive } from '../processes/lock.js';
 import { lastLine, runCommand } from '../processes/run-command.js';
@@ -12,7 +14,7 @@ import { asUserInRootsFolders, type Command, otherUser, type User } from './post
 export interface BookOptions extends Pick<ChildOptions, 'logFile' | 'appendLog'> {
   /** Folder of its files. They are made if it isn't there, or is empty. */
   readonly folder: string;
-  /** The address that its clients are given, with its port, its only role and that role's password. */
+  /** The address that its clients are given, with its port, its database, the role that owns that, and its password. */
   readonly url: string;
 }
 
@@ -28,9 +30,9 @@ const SETTINGS = { listen_addresses: '127.0.0.1', unix_socket_directories: '' };
  * @throws Error when there is no PostgreSQL for this machine, or it doesn't come up; the message says why.
  */
 export async function startBook({ folder, url, logFile, appendLog }: BookOptions): Promise<Child> {
-  const { port, username, password } = new URL(url);
+  const { port } = new URL(url);
   const bin = await findPrograms();
-  if (!existsSync(join(folder, 'PG_VERSION'))) await makeCluster(folder, bin, { username, password });
+  if (!existsSync(join(folder, 'PG_VERSION'))) await makeCluster(folder, bin, url);
   const user = await handOver(folder);
   await forgetKilled(folder);
   const settings = Object.entries({ ...SETTINGS, port }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
@@ -69,8 +71,11 @@ async function findPrograms(): Promise<string> {
   return found.kind === 'installed' ? found.bin : await linkPackaged(found.folder);
 }
 
-/** Makes an empty database cluster: the folder appears at once and whole, so that one that is there can be used. */
-async function makeCluster(folder: string, bin: string, role: { username: string; password: string }): Promise<void> {
+/**
+ * Makes a database cluster with the database of this address, which is empty, and the role that owns that and nothing
+ * else. The folder appears at once and whole, so that one that is there can be used.
+ */
+async function makeCluster(folder: string, bin: string, url: string): Promise<void> {
   const parent = dirname(folder);
   await mkdir(parent, { recursive: true, mode: 0o700 });
   const prefix = `${basename(folder)}.new-`;
@@ -80,17 +85,30 @@ async function makeCluster(folder: string, bin: string, role: { username: string
   const draft = await mkdtemp(join(parent, prefix));
   const passwordFile = `${draft}-password`;
   try {
-    await writeFile(passwordFile, role.password, { mode: 0o600 });
-    const who = ['--username', role.username, '--pwfile', passwordFile, '--auth', 'scram-sha-256'];
+    // Nobody knows the superuser's: it could run programs, with the right to enter any folder.
+    await writeFile(passwordFile, randomBytes(32).toString('base64'), { mode: 0o600 });
+    const who = ['--username', 'postgres', '--pwfile', passwordFile, '--auth', 'scram-sha-256'];
     // The same wherever it is made.
     const how = ['--encoding', 'UTF8', '--no-locale'];
     const initdb: Command = [join(bin, 'initdb'), ['--pgdata', draft, ...who, ...how]];
-    await run(asUserInRootsFolders(await handOver(draft), initdb));
+    const user = await handOver(draft);
+    await run(asUserInRootsFolders(user, initdb));
+    const alone = ['--single', '-c', 'exit_on_error=on', '-D', draft, 'postgres'];
+    await run(asUserInRootsFolders(user, [join(bin, 'postgres'), alone]), databaseOf(url));
     await rename(draft, folder);
   } finally {
     await rm(passwordFile, { force: true });
     await rm(draft, { recursive: true, force: true });
   }
+}
+
+/** SQL, a line a statement, that makes the role and the database of an address. */
+function databaseOf(url: string): string {
+  const { username, password, pathname } = new URL(url);
+  const role = pg.escapeIdentifier(username);
+  return `CREATE ROLE ${role} LOGIN PASSWORD ${pg.escapeLiteral(password)}
+CREATE DATABASE ${pg.escapeIdentifier(pathname.slice(1))} OWNER ${role}
+`;
 }
 
 /**
@@ -107,8 +125,9 @@ async function handOver(folder: string): Promise<User | undefined> {
   return other;
 }
 
-async function run([file, args]: Command): Promise<void> {
-  const outcome = await runCommand(file, args, { env: environment(), timeLimitMs: INITDB_LIMIT_MS });
+async function run([file, args]: Command, input?: string): Promise<void> {
+  const options = { env: environment(), timeLimitMs: INITDB_LIMIT_MS, ...(input !== undefined && { input }) };
+  const outcome = await runCommand(file, args, options);
   if (outcome.kind === 'failed') throw new Error(`book: ${file} ${outcome.reason}: ${lastLine(outcome.output)}`);
 }
 

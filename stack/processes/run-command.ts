@@ -9,6 +9,8 @@ export interface CommandOptions {
   /** The command's whole environment. */
   readonly env: NodeJS.ProcessEnv;
   readonly cwd?: string;
+  /** What it reads. */
+  readonly input?: string;
   /** Time limit in ms. Then the command and its children are killed, and it counts as failed. */
   readonly timeLimitMs: number;
   /** Called every `progressEveryMs` while the command runs, with the ms since its start. */
@@ -20,7 +22,7 @@ export interface CommandOptions {
 export async function runCommand(
   file: string,
   args: readonly string[],
-  { env, cwd, timeLimitMs, onProgress, progressEveryMs = 10_000 }: CommandOptions,
+  { env, cwd, input, timeLimitMs, onProgress, progressEveryMs = 10_000 }: CommandOptions,
 ): Promise<CommandOutcome> {
   const startedAt = Date.now();
   const progress = onProgress && setInterval(() => onProgress(Date.now() - startedAt), progressEveryMs);
@@ -28,7 +30,7 @@ export async function runCommand(
     env,
     extendEnv: false,
     ...(cwd !== undefined && { cwd }),
-    stdin: 'ignore',
+    ...(input === undefined ? { stdin: 'ignore' } : { input }),
     all: true,
     stripFinalNewline: false,
     reject: false,

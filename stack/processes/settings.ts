@@ -68,7 +68,7 @@ export function stackSettings(ports: StackPorts, secrets: Secrets): Record<strin
     API_KEYS: keys.join(','),
     WEBHOOK_TOKEN: secrets.webhookToken,
     ...(ports.book !== undefined && {
-      DATABASE_URL: `postgres://${BOOK_USER}:${bookPassword}@${HOST}:${ports.book}/postgres`,
+      DATABASE_URL: `postgres://${BOOK_USER}:${bookPassword}@${HOST}:${ports.book}/book`,
     }),
     ...(ports.desk !== undefined && {
       DESK_PORT: String(ports.desk),

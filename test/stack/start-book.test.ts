@@ -31,7 +31,7 @@ afterEach(async () => {
   await rm(state, { recursive: true, force: true });
 });
 
-const url = (password = 'its-password') => `postgres://sanaga:${password}@127.0.0.1:${port}/postgres`;
+const url = (password = 'its-password') => `postgres://sanaga:${password}@127.0.0.1:${port}/book`;
 
 async function start(): Promise<Child> {
   const server = await startBook({ folder, url: url(), logFile: join(state, 'book.log') });
@@ -65,8 +65,21 @@ describe('the book of a stack on one machine', () => {
     await expect(stranger.connect()).rejects.toThrow('password authentication failed');
     await expect(new pg.Client(`postgres://postgres@127.0.0.1:${port}/postgres`).connect()).rejects.toThrow();
     expect(await query('SHOW listen_addresses')).toBe('127.0.0.1');
-    expect(await query('SHOW unix_socket_directories')).toBe('');
+    const [, , , , socketFolder] = (await readFile(join(folder, 'postmaster.pid'), 'utf8')).split('\n');
+    expect(socketFolder).toBe('');
     expect(await readFile(join(folder, 'pg_hba.conf'), 'utf8')).not.toMatch(/^[^#].*trust/m);
+  });
+
+  it('gives them a role that owns its database, and has no right beyond it', async () => {
+    await start();
+    expect(await query('SELECT pg_get_userbyid(datdba) FROM pg_database WHERE datname = current_database()')).toBe(
+      'sanaga',
+    );
+    const powers = 'rolsuper OR rolcreaterole OR rolcreatedb OR rolreplication OR rolbypassrls';
+    expect(await query(`SELECT ${powers} FROM pg_roles WHERE rolname = current_user`)).toBe('f');
+    expect(await query('SELECT count(*) FROM pg_auth_members WHERE member = current_user::regrole')).toBe('0');
+    await expect(query("COPY (SELECT 1) TO PROGRAM 'true'")).rejects.toThrow('pg_execute_server_program');
+    await expect(query("SELECT pg_read_file('/etc/passwd')")).rejects.toThrow('permission denied');
   });
 
   it('has none of the secrets in its environment', async () => {

@@ -14,7 +14,7 @@ const facts: WelcomeFacts = {
   approverKey: 'sk_approving',
   keyNames: ['merchant'],
   notifications: { kind: 'listen', port: 4242 },
-  bookUrl: 'postgres://sanaga:its-password@127.0.0.1:5544/postgres',
+  bookUrl: 'postgres://sanaga:its-password@127.0.0.1:5544/book',
   processes: ['sandbox 1', 'worker 2', 'api 3'],
   folder: '.sanaga',
 };

@@ -13,7 +13,7 @@ describe('the settings of start', () => {
   it('have the usual ports', async () => {
     const { ports, temporalPorts, env, taskQueue } = await settings({});
     expect(ports).toEqual({ api: 3000, sandbox: 4000, desk: 3001, codec: 8234, book: expect.any(Number) });
-    expect(env.DATABASE_URL).toBe(`postgres://sanaga:${secrets.bookPassword}@127.0.0.1:${ports.book}/postgres`);
+    expect(env.DATABASE_URL).toBe(`postgres://sanaga:${secrets.bookPassword}@127.0.0.1:${ports.book}/book`);
     expect(temporalPorts).toEqual({ frontend: 7233, ui: 8233 });
     expect(taskQueue).toBe('payments');
     expect(env.PROVIDER_PAYOUT_URL).toBe('http://127.0.0.1:4000');
