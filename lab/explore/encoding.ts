@@ -1,4 +1,5 @@
 import { heldUntil } from '../../src/payments/machine/held.js';
+import { LISTED_AFTER_MS } from '../../src/payments/machine/look-ups.js';
 import { isForced, matchedTransId, type Resolution } from '../../src/payments/words/decision.js';
 import type { TransId } from '../../src/payments/words/payment-id.js';
 import type { PaymentState } from '../../src/payments/words/payment-state.js';
@@ -34,7 +35,7 @@ export function encode(situation: Situation): string {
   }
   for (const { transId, at } of provider.asked) if (at > now - MINUTE_MS) text += `?${transId}${at - now}`;
   text += `|${left.troubles},${left.notifications},${left.requests},${left.decisions}|`;
-  text += `|${Math.min(book.notifications, 1)}${book.told ?? ''}`;
+  text += `|${Math.min(book.notifications, 1)}${book.told ?? ''}${book.gap ?? ''}`;
   text += shownText(book);
   for (const { kind, isCurrent, isInsisted, view, made } of book.open) {
     text += `&${kind}${flags(isCurrent, isInsisted)}${made?.by ?? ''}`;
@@ -98,6 +99,7 @@ export function encodePayment(payment: PaymentState, now: number): string {
   text += `|${facts.link?.transId ?? ''}`;
   if (facts.expiresAt !== undefined) text += `e${now - facts.expiresAt > 24 * HOUR_MS ? 'o' : facts.expiresAt - now}`;
   text += `|${sends.count}${flags(sends.policySpent, sends.mayBeDouble, sends.isThrottled ?? false)}`;
+  if (sends.gap !== undefined) text += `g${sends.gap.isRead ? '' : future(sends.gap.at + LISTED_AFTER_MS, now)}`;
   text += past(sends.lastAt ?? payment.createdAt, now, terms.resolveAfterMs);
   text += `|${Math.min(payment.reviews, 2)},${numberOf(payment.acceptedDifference)},${(payment.differences ?? []).map(({ words }) => numberOf(words)).join('.')},${shownOwn(payment)}${future(payment.quietUntil ?? 0, now)}|${future(claims.notBefore, now)}`;
   for (const one of claims.open) text += `;${one.transId}${future(one.nextAt, now)},${one.unanswered},${one.unknown}`;

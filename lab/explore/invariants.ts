@@ -105,7 +105,10 @@ export function canMove(
 /** Lists the rules that a situation breaks, independent of what led to it. */
 export function violationsOf(situation: Situation): Violation[] {
   const { payment, book, todo, provider } = situation;
-  const given = provider.transactions.filter(({ isGiven }) => isGiven).map(({ transId }) => transId);
+  // One that the book has lost has to be expired before.
+  const isOut = ({ isEarlier, status, hasTurned }: OwnTransaction) =>
+    isEarlier && (book.gap !== 'before' || status === 'EXPIRED' || hasTurned);
+  const given = provider.transactions.filter((one) => one.isGiven && !isOut(one)).map(({ transId }) => transId);
   const violations: Violation[] =
     given.length > 1
       ? [{ invariant: 'oneLink', what: `the merchant was given the links of ${given.join(' and ')}` }]
@@ -139,9 +142,11 @@ function outcomeViolations({ provider, book }: Situation, payment: PaymentState)
     }
     for (const one of provider.transactions) {
       const isExempt =
-        (book.insisted === 'fail' && !isOpenAgain(book.shown, one.transId)) ||
+        // Whoever insists before the list was read answers for what was given in a time that is lost.
+        (book.insisted === 'fail' && (one.isEarlier || !isOpenAgain(book.shown, one.transId))) ||
         (book.insisted === 'resend' && transId !== undefined) ||
         one.hasTurned ||
+        (one.isEarlier && book.gap === undefined) ||
         isUnseenLater(one, book.shown);
       if (canMove(payment.order, one) && !isExempt) {
         violations.push({
@@ -172,6 +177,11 @@ function isOpenAgain(shown: readonly Shown[], transId: TransId): boolean {
 function isUnseenLater({ isLater, transId }: OwnTransaction, shown: readonly Shown[]): boolean {
   const known = shown.find((one) => one.transId === transId);
   return isLater && (known === undefined || known.isAside);
+}
+
+/** Reports whether nobody could know of a link when another was given: only a notification shows that it is paid. */
+function isBesides({ isEarlier }: OwnTransaction, { gap }: Situation['book']): boolean {
+  return isEarlier === true && gap !== 'before';
 }
 
 function decidedOf(shown: readonly Shown[], transId: TransId): ProviderStatus | undefined {
@@ -227,6 +237,7 @@ function endViolations({ provider, book, payment, now }: Situation): Violation[]
   }
   for (const one of provider.transactions) {
     if (one.transId === transId || decidedOf(book.shown, one.transId) !== undefined) continue;
+    if (isBesides(one, book)) continue;
     if (canMove(payment.order, one) && !one.hasTurned) {
       violations.push({
         invariant: 'secondSeen',
@@ -235,6 +246,7 @@ function endViolations({ provider, book, payment, now }: Situation): Violation[]
     }
   }
   for (const one of provider.transactions) {
+    if (isBesides(one, book)) continue;
     const shown = book.shown.find(({ transId: id }) => id === one.transId);
     const isPending = shown?.status === 'CREATED' || shown?.status === 'PENDING';
     if (one.transId !== transId && isPending && !shown?.isPaid && shown?.isLeftOut && canMove(payment.order, one)) {

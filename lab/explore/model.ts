@@ -60,7 +60,7 @@ export class Model {
         requests: 0,
         decisionsToSend: terms.ambiguousPolicy === 'resend' ? 2 : 1,
       };
-      const provider = wasSentBefore ? withEarlier(untouched, START) : untouched;
+      const provider = wasSentBefore ? withEarlier(untouched, this.#setting, START) : untouched;
       return this.#feed(
         { now: START, payment, todo: NOTHING, provider, book: EMPTY_BOOK, left: allowance },
         { kind: 'begin' },
@@ -135,9 +135,20 @@ export class Model {
         const provider = withTransaction(before.provider, move.transId, { isDoubted: undefined });
         return this.#feed({ ...before, provider }, { kind: 'hint', transId: move.transId });
       }
+      case 'gap':
+        return this.#gap(before, move.isInFlight === true);
       case 'answersAgain':
         return { ...before, provider: { ...before.provider, silent: 'no' } };
     }
+  }
+
+  /** It is found that the book went back. */
+  #gap(before: Situation, isInFlight: boolean): Situation {
+    const { now, book, provider } = before;
+    const isAfter = isInFlight || provider.transactions.some((one) => one.isGiven && !one.isEarlier);
+    const known = { ...before, book: { ...book, gap: isAfter ? 'after' : 'before', isSearched: isAfter } } as const;
+    const told = this.#feed(known, { kind: 'gap', at: now });
+    return isInFlight ? told : this.#feed(told, { kind: 'time' });
   }
 
   #notification(before: Situation, move: Extract<Move, { kind: 'notification' }>): Situation {

@@ -33,6 +33,8 @@ type Happening =
   | { readonly kind: 'reject'; readonly review: number; readonly by: Person }
   /** A request that was doubted reports that the provider has taken it as this transaction. */
   | { readonly kind: 'lateReport'; readonly transId: TransId }
+  /** It is found that the book went back, and may lack a link; perhaps while a request for another is on its way. */
+  | { readonly kind: 'gap'; readonly isInFlight?: true }
   | { readonly kind: 'answersAgain' };
 
 /** The result of the request that is sent. */

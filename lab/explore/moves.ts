@@ -40,8 +40,16 @@ function allMovesFrom(situation: Situation, setting: Setting): Move[] {
   ];
   for (const { transId, isDoubted } of provider.transactions)
     if (isDoubted) moves.push({ kind: 'lateReport', transId });
+  if (mayFindGap(situation, setting)) {
+    moves.push({ kind: 'gap' }, ...(todo.kind === 'send' ? [{ kind: 'gap', isInFlight: true } as const] : []));
+  }
   if (provider.silent !== 'no' && todo.kind !== 'send') moves.push({ kind: 'answersAgain' });
   return moves;
+}
+
+/** Once an outcome was told, nothing would show that it was told by what a book knew that had gone back. */
+function mayFindGap({ book }: Situation, { wasSentBefore, kind }: Setting): boolean {
+  return wasSentBefore === true && kind === 'link' && book.gap === undefined && !book.final;
 }
 
 /** Messages from outside, at any moment but while a request is on its way. */

@@ -245,7 +245,7 @@ function listMoves(situation: Situation, setting: Setting): Move[] {
     for (const turn of turnsOf(one, setting, may)) moves.push(costly(move(all, { transId, status: turn })));
     if (may('triesAgain') && mayTryAgain(one, setting, now))
       moves.push(costly(move(all, { transId, status: 'PENDING' })));
-    if (may('flappingList') && (one.isListed || one.isGiven || transId === named))
+    if (may('flappingList') && (one.isListed || (one.isGiven && !one.isEarlier) || transId === named))
       moves.push(costly(move({ ...all, without: [transId] })));
     if (may('olderStatus') && one.before !== undefined && one.before !== one.status)
       moves.push(costly(move({ ...all, older: transId })));

@@ -247,10 +247,12 @@ export function nextTransId({ transactions }: Provider): TransId {
   return `T${transactions.length + 1}` as TransId;
 }
 
-/** Adds the transaction of a request that was sent before. */
-export function withEarlier(provider: Provider, now: number): Provider {
+/** Adds the transaction of a request that was sent before, in a time that the book has lost. */
+export function withEarlier(provider: Provider, { kind }: Setting, now: number): Provider {
   const made = { listedFrom: now, isWrong: false, isLater: false };
-  return { ...withNew(provider, now, made), requests: 1 };
+  if (kind !== 'link') return { ...withNew(provider, now, made), requests: 1 };
+  // It was made a moment before the book went back.
+  return withNew(provider, now, { ...made, listedFrom: now + LISTED_AFTER_MS - 1, isEarlier: true, isGiven: true });
 }
 
 /** Adds a further transaction for the payment that nobody asked for. */
@@ -261,7 +263,8 @@ export function withDoubled(provider: Provider, now: number): Provider {
 function withNew(
   provider: Provider,
   madeAt: number,
-  made: Pick<OwnTransaction, 'listedFrom' | 'isWrong' | 'isLater' | 'isDoubted'>,
+  made: Pick<OwnTransaction, 'listedFrom' | 'isWrong' | 'isLater' | 'isDoubted' | 'isEarlier'> &
+    Partial<Pick<OwnTransaction, 'isGiven'>>,
 ): Provider {
   const transaction: OwnTransaction = {
     transId: nextTransId(provider),

@@ -160,6 +160,8 @@ function describe(move: Move, before: Situation): string {
       return `${PEOPLE[move.by]} rejects the decision on review ${move.review}`;
     case 'lateReport':
       return `a request that was doubted reports that it was taken as ${move.transId}`;
+    case 'gap':
+      return `it is found that the book went back${move.isInFlight ? ', while the request is on its way' : ''}`;
     case 'answersAgain':
       return 'the provider answers again';
   }

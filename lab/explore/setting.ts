@@ -122,7 +122,10 @@ export interface Setting {
   readonly refusesUnknown?: true | undefined;
   /** Number of foreign transactions of each kind; one by default. */
   readonly copies?: number | undefined;
-  /** The payment was sent in a time that the book has lost, and its list shows that; money alone. */
+  /**
+   * The payment was sent in a time that the book has lost, and its list shows that; a link was given to its payer, and
+   * the list may not show it yet.
+   */
   readonly wasSentBefore?: true | undefined;
   /**
    * The provider may take a request that it throttles, show that later than A4 has it, and reject the request that

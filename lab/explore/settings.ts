@@ -33,6 +33,7 @@ interface Theme {
   readonly isListedLate?: true;
   readonly refusesUnknown?: true;
   readonly wasSentBefore?: true;
+  readonly isOfLinks?: true;
   readonly namesAlone?: true;
   readonly rejectsRepeated?: true;
   /** The provider's `Retry-After`, in ms. */
@@ -195,6 +196,15 @@ const THEMES: readonly Theme[] = [
     wasSentBefore: true,
   },
   {
+    name: 'a link that was given in a time that the book has lost',
+    allowance: { troubles: 3, decisions: 1, notifications: 1, requests: 1 },
+    troubles: ['silence', 'expiryLost', 'flappingList', 'ambiguous', 'notSent', 'rejected'],
+    requests: ['expire'],
+    decisions: ['resend', 'fail', 'match', 'insist'],
+    wasSentBefore: true,
+    isOfLinks: true,
+  },
+  {
     name: 'notifications that name the payment alone',
     allowance: { troubles: 2, decisions: 1, notifications: 2, requests: 1 },
     troubles: ['ambiguous', 'throttledPost', 'notSent', 'rejected', 'silence'],
@@ -224,15 +234,18 @@ const THEMES: readonly Theme[] = [
 export function defaultSettings(): Setting[] {
   const themed = (['payout', 'link'] as const).flatMap((kind) =>
     (['review', 'resend'] as const).flatMap((policy) =>
-      THEMES.filter((theme) => kind === 'payout' || !(theme.takesTwoPeople || theme.wasSentBefore || theme.held)).map(
-        (theme) => settingOfTheme(theme, kind, policy),
-      ),
+      THEMES.filter((theme) => isOf(theme, kind)).map((theme) => settingOfTheme(theme, kind, policy)),
     ),
   );
   const whole = (['payout', 'link', 'direct'] as const).map((kind) =>
     settingOf({ name: `${kind}: everything at once`, kind, terms: SHORT_TERMS }),
   );
   return [...themed, ...whole];
+}
+
+function isOf({ isOfLinks, takesTwoPeople, wasSentBefore, held }: Theme, kind: OrderKind): boolean {
+  if (isOfLinks) return kind === 'link';
+  return kind === 'payout' || !(takesTwoPeople || wasSentBefore || held);
 }
 
 function settingOfTheme(theme: Theme, kind: OrderKind, ambiguousPolicy: 'review' | 'resend'): Setting {

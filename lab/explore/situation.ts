@@ -63,6 +63,8 @@ export interface OwnTransaction {
   readonly isLater: boolean;
   /** The merchant has its link. */
   readonly isGiven: boolean;
+  /** It was given in a time that the book has lost. */
+  readonly isEarlier?: true | undefined;
   /** Its final status has changed, against the provider's own rules. */
   readonly hasTurned: boolean;
   /** A notification of its present status came after the payment had ended. */
@@ -115,6 +117,8 @@ export interface Book {
   readonly insisted?: 'resend' | 'fail' | undefined;
   /** The latest decision that was carried out is that no money has moved. */
   readonly isFailed: boolean;
+  /** It was found that the book went back: before a link was asked for anew, or after that. */
+  readonly gap?: 'before' | 'after' | undefined;
   /** One person's decision that takes two, and its review; nobody has rejected it or decided otherwise since. */
   readonly proposed?: { readonly what: string; readonly review: number; readonly by: string } | undefined;
   /** Another person than the clerk has approved the held payout, as it is sent. */

@@ -108,7 +108,7 @@ export function walkSetting(seed: number): Setting {
     retryAfterMs: random() < 0.5 ? 1_000 : 300_000,
     ...(random() < 0.2 && { refusesUnknown: true as const }),
     copies: random() < 0.1 ? 4 : 1,
-    ...(random() < 0.1 && kind !== 'link' && { wasSentBefore: true as const }),
+    ...(random() < 0.1 && { wasSentBefore: true as const }),
     ...(random() < 0.3 && { namesAlone: true as const }),
     ...(random() < 0.4 && { held: { approval: true as const, ...(random() < 0.5 && { sendAfterMs: 2 * MINUTE_MS }) } }),
   });

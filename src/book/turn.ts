@@ -96,8 +96,9 @@ async function takeOnce(book: Book, id: PaymentId, taking: Taking, now: number):
     if (!isAnswered && answered.news.length === 0) return repeated(row, now);
     const messages = isAnswered ? await readInbox(book, query, row, now) : [];
     // Before the answers: one of them may end it.
-    const gap: readonly News[] =
-      isAnswered && mayLackLink(row.kept.state, row.gapAt) ? [{ event: { kind: 'gap' }, at: now }] : [];
+    const { gapAt } = row;
+    const isGap = isAnswered && gapAt !== undefined && mayLackLink(row.kept.state, gapAt);
+    const gap: readonly News[] = isGap ? [{ event: { kind: 'gap', at: gapAt }, at: now }] : [];
     const news = [
       ...gap,
       ...answered.news,

@@ -9,8 +9,8 @@ export type PaymentEvent =
   | { readonly kind: 'begin' }
   /** Something that was waited for is due. */
   | { readonly kind: 'time' }
-  /** The book may have lost that its link was made, given and paid. */
-  | { readonly kind: 'gap' }
+  /** The book was found to have gone back at this time: it may have lost that its link was made, given and paid. */
+  | { readonly kind: 'gap'; readonly at: number }
   | HintEvent
   /** A hint that names the payment, and no transaction. */
   | { readonly kind: 'hintWithoutTransaction'; readonly status?: ProviderStatus | undefined }

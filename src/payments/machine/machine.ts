@@ -15,14 +15,15 @@ import { askAboutPaidClaims, dropShownClaims, onClaimStatus, recordHint, withUni
 import type { AnswerEvent, HintEvent, PaymentEvent } from './events.js';
 import { renumberReview, withDifferences, withDisputes } from './evidence.js';
 import { startClosing } from './following.js';
+import { searchAfterGap, withGap } from './gap.js';
 import { onHeld, onHintBeforeRelease } from './held.js';
-import { markPossiblyDouble, withShown, withTransaction } from './known-transactions.js';
+import { withShown, withTransaction } from './known-transactions.js';
 import { mayBeOwn } from './matching.js';
 import { plan, recordLook, type Todo } from './plan.js';
 import { recordQuestion } from './polling.js';
 import type { Change, Reply } from './replies.js';
 import { isAnswered, onRequest, replyTo } from './requests.js';
-import { onHintBeforeSending, searchAfterGap } from './sending.js';
+import { onHintBeforeSending } from './sending.js';
 import { askSoon } from './transitions.js';
 import { onHintWhileWaiting, onWaited } from './waiting.js';
 
@@ -121,7 +122,7 @@ function apply(payment: PaymentState, event: PaymentEvent, now: number): Change 
     case 'time':
       return { payment };
     case 'gap':
-      return { payment: markPossiblyDouble(payment) };
+      return { payment: withGap(payment, event.at) };
     case 'looked':
       return { payment: recordLook(payment, event.transId, now) };
     case 'hint':

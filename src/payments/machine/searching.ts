@@ -3,6 +3,7 @@ import type { TransId } from '../words/payment-id.js';
 import { namedIn, type PaymentState } from '../words/payment-state.js';
 import { type Ambiguity, type Failed, inquiryOf, isNonEmpty, type Searching } from '../words/phase.js';
 import type { Transaction } from '../words/transaction.js';
+import { hasUnreadGap, withListRead } from './gap.js';
 import { cannotMoveMoney, markPossiblyDouble, withPossibleDoubles, withTransactions } from './known-transactions.js';
 import { listedAfterMs, lookUpDelay } from './look-ups.js';
 import { aboutToSend, askSoon, inPhase, toEnded, toFollowing, toReview, withInquiry } from './transitions.js';
@@ -63,9 +64,9 @@ function withReason(payment: PaymentState, why: string): PaymentState {
 }
 
 /**
- * Goes on after an attempt to expire an unissued link: nobody was given its address, so silence holds nothing up. A
- * provider that answers, and hasn't expired it, may be about to show that it is paid after all: nothing is made or said
- * before it has.
+ * Goes on after an attempt to expire an unissued link: nobody was given its address, so silence holds nothing up, unless
+ * the book may have lost that somebody was. A provider that answers, and hasn't expired it, may be about to show that it
+ * is paid after all: nothing is made or said before it has.
  */
 export function onUnissuedExpired(
   payment: PaymentState,
@@ -77,7 +78,9 @@ export function onUnissuedExpired(
   const { clearing, ...rest } = searching;
   if (clearing === undefined) return payment;
   const isAlive =
-    answer.kind === 'refused' || (answer.kind === 'expired' && !cannotMoveMoney(payment, answer.transaction.status));
+    answer.kind === 'expired'
+      ? !cannotMoveMoney(payment, answer.transaction.status)
+      : answer.kind === 'refused' || (answer.kind !== 'alreadyExpired' && hasUnreadGap(payment));
   if (!isAlive) {
     const unissued = clearing.unissued.filter((link) => link !== transId);
     // This answer shows no transaction. An old one may show it as it was.
@@ -136,7 +139,7 @@ function expireUnissued(
   if (next === 'fail') return endUnlessNamed(payment, outcomeWithoutLink(searching.ambiguity), now);
   return payment.phase.kind === 'review'
     ? withInquiry(payment, rest)
-    : aboutToSend(payment, 'policy', searching.ambiguity);
+    : aboutToSend(withListRead(payment), 'policy', searching.ambiguity);
 }
 
 function outcomeWithoutLink({ otherwise, reason }: Ambiguity): Failed {

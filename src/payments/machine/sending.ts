@@ -46,19 +46,6 @@ function isTooLate(
   return now >= Math.max(createdAt, sendAtOf(order) ?? createdAt, ...approvedAt) + terms.sendByMs;
 }
 
-/**
- * Looks, before a link is made, for one that the book may have lost: it may have been given to a payer, and be paid.
- */
-export function searchAfterGap(payment: PaymentState, now: number): PaymentState {
-  const { order, terms, phase, sends, createdAt } = payment;
-  if (order.kind !== 'link' || !sends.mayBeDouble) return payment;
-  if ((phase.kind !== 'sending' && phase.kind !== 'waiting') || phase.ambiguity !== undefined) return payment;
-  // Where it is too late for a link, it ends, once the list was read.
-  return now < createdAt + terms.sendByMs ? toSearching(payment, { reason: GONE_BACK, since: now }, now) : payment;
-}
-
-const GONE_BACK = 'the book of payments went back in time';
-
 function isFirstTry({ cause, unsent }: Sending): boolean {
   return cause === 'order' && unsent === undefined;
 }

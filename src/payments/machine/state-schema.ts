@@ -282,6 +282,7 @@ const sends = object({
   policySpent: flag(),
   mayBeDouble: flag(),
   isThrottled: yes,
+  gap: optional(object({ at: number(), isRead: yes })),
 });
 const claims = object({
   open: list(object({ transId, nextAt: number(), unanswered: count, unknown: count, isShown: yes })),

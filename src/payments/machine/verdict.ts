@@ -4,6 +4,7 @@ import { isUnreleased, namedIn, type PaymentState } from '../words/payment-state
 import type { Ambiguity, Failed, Searching, Unsent } from '../words/phase.js';
 import { HOUR_MS } from '../words/time.js';
 import type { Transaction } from '../words/transaction.js';
+import { listedAfterGap } from './gap.js';
 import { cannotMoveMoney, hasBeenPaid, latestOf, mayBePaid } from './known-transactions.js';
 import { graceEnd, LISTED_AFTER_MS, whyAmbiguous } from './look-ups.js';
 import { findOwn, ownAmong } from './matching.js';
@@ -153,6 +154,8 @@ function judgeLink(
   }
   const unissued = usable.map(({ transId }) => transId);
   if (unissued.some((transId) => mayBePaid(payment, transId, now))) return { kind: 'lookAgain', transactions: usable };
+  const listedBefore = listedAfterGap(payment);
+  if (now < listedBefore) return { kind: 'lookAgain', transactions: usable, by: listedBefore };
   if (ambiguity.otherwise !== undefined) {
     const by = listedBy(ambiguity);
     const isNamed = namedIn(payment).length > 0;

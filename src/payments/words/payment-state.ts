@@ -99,6 +99,15 @@ export interface Sends {
   readonly mayBeDouble: boolean;
   /** The provider has throttled the latest request that was answered: it isn't counted, and may have been taken. */
   readonly isThrottled?: true | undefined;
+  /** When the book was found to have gone back, so that it may lack a link which was made, given and paid. */
+  readonly gap?: Gap | undefined;
+}
+
+export interface Gap {
+  /** ms since the epoch */
+  readonly at: number;
+  /** The list was read since, and what it showed was expired. */
+  readonly isRead?: true | undefined;
 }
 
 /** Transactions that hints named and that the provider hasn't explained yet. */

@@ -2,11 +2,12 @@ import { afterAll, describe, expect, it } from '@jest/globals';
 import { MACHINE } from '../../../lab/explore/machine.js';
 import { describeStory } from '../../../lab/explore/report.js';
 import { explore } from '../../../lab/explore/search.js';
+import { GAP_MUTANTS } from './gap-mutants.js';
 import { mutantOf, removeMutants } from './mutant.js';
 import { type Mutant, MUTANTS as OTHER_MUTANTS } from './mutants.js';
 import { REFUND_MUTANTS } from './refund-mutants.js';
 
-const MUTANTS = [...OTHER_MUTANTS, ...REFUND_MUTANTS];
+const MUTANTS = [...OTHER_MUTANTS, ...REFUND_MUTANTS, ...GAP_MUTANTS];
 
 /** More than most stories of a mutant take. */
 const STATES = 60_000;

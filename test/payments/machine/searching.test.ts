@@ -419,7 +419,7 @@ describe('an ambiguous link', () => {
 describe('a link of which the book may have lost that it was made before', () => {
   const lost = (): Scenario => {
     const payment = opened(linkOrder);
-    payment.take({ kind: 'gap' });
+    payment.take({ kind: 'gap', at: START });
     return payment;
   };
   const first = transactionOf(linkOrder, { status: 'SUCCESSFUL' });
@@ -428,7 +428,45 @@ describe('a link of which the book may have lost that it was made before', () =>
     const payment = lost().after(0);
     expect(payment.listed(first).found('SUCCESSFUL').phase('ended')).toMatchObject({ transId: 'T1' });
     expect(lost().after(0).listing(SILENT).todo.kind).toBe('wait');
-    expect(lost().after(0).listed().todo.kind).toBe('send');
+    expect(lost().after(MINUTE).listed().todo.kind).toBe('send');
+  });
+
+  it('is not made before the list shows what was made a moment before', () => {
+    const payment = lost().after(0);
+    while (payment.todo.kind !== 'send') payment.listed();
+    expect(payment.now).toBeGreaterThanOrEqual(START + MINUTE);
+  });
+
+  it('is made only once the one that the list shows is known to have expired, and then as any other', () => {
+    const unpaid = transactionOf(linkOrder, { status: 'CREATED' });
+    const payment = lost().after(MINUTE).listed(unpaid);
+    expect(payment.asks('expire')).toMatchObject({ transId: 'T1' });
+    expect(payment.expired(SILENT).todo.kind).toBe('wait');
+    payment.listed(unpaid).expired({ kind: 'alreadyExpired' });
+    payment.sent({ kind: 'ambiguous', reason: 'no answer' });
+    payment.listed(transactionOf(linkOrder, { transId: transId('T2'), status: 'CREATED' }));
+    expect(payment.expired(SILENT).todo.kind).toBe('send');
+  });
+
+  it('is looked for once more where it was about to be made again', () => {
+    const payment = ambiguous(linkOrder).listed().sent(NOT_SENT);
+    payment.take({ kind: 'gap', at: payment.now });
+    expect(payment.asks('lookUp')).toBeDefined();
+  });
+
+  it('is looked for once more where what the list had shown before was being expired', () => {
+    const payment = ambiguous(linkOrder).listed(transactionOf(linkOrder, { status: 'CREATED' }));
+    payment.asks('expire');
+    payment.take({ kind: 'gap', at: payment.now });
+    expect(payment.asks('lookUp')).toBeDefined();
+  });
+
+  it('is looked for once, however often it is told', () => {
+    const payment = lost().after(MINUTE).listed();
+    payment.take({ kind: 'gap', at: START });
+    expect(payment.after(0).todo.kind).toBe('send');
+    payment.take({ kind: 'gap', at: payment.now });
+    expect(payment.after(0).asks('lookUp')).toBeDefined();
   });
 
   it('is looked for when a try to make it has failed', () => {
