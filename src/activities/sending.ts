@@ -3,7 +3,6 @@ import type { Logger } from 'pino';
 import type { Book } from '../book/book.js';
 import { BookUnavailable } from '../book/database.js';
 import { fence, LEAVES_WITHIN_MS, type LimitsNow } from '../book/fence.js';
-import { gapObjection } from '../book/gaps.js';
 import { findPayment } from '../book/payments.js';
 import { newNumber } from '../book/rows.js';
 import { type Attempt, keepOutcome, keepUnsent } from '../book/sends.js';
@@ -11,7 +10,6 @@ import { COLLECTION_LOOK_MS, type SentIf, sentIf } from '../payments/machine/sen
 import { STATUS_CALLS_PER_WINDOW } from '../payments/words/limits.js';
 import { type PaymentOrder, refundOf, serviceOf } from '../payments/words/order.js';
 import type { InitiationOutcome, ListAnswer } from '../payments/words/outcome.js';
-import type { PaymentState } from '../payments/words/payment-state.js';
 import type { ProviderClient } from '../provider/client.js';
 import { toDirectPay, toInitiatePay, toPayout } from '../provider/requests.js';
 import type { AskingContext } from './asking.js';
@@ -62,10 +60,8 @@ export async function sendAttempt(context: SendingContext, decided: Omit<Attempt
   const limit = callLimit();
   const looked = await whyUnsent(context, order, sentIf(found.kept.state, now()), limit);
   const isStale = elapsed() > timeToLook(order, terms.providerTimeoutMs) + LEAVES_WITHIN_MS;
-  const unsent = looked ? await whileBookIsWhole(context, found.kept.state, looked) : isStale ? FROZEN : undefined;
-  const clearance: Clearance = unsent
-    ? { kind: 'unsent', outcome: unsent }
-    : await fenceNow(context, attempt, found.merchant);
+  const outcome = looked ?? (isStale ? FROZEN : undefined);
+  const clearance: Clearance = outcome ? unsent(outcome) : await fenceNow(context, attempt, found.merchant);
   switch (clearance.kind) {
     case 'stale':
       return;
@@ -76,21 +72,6 @@ export async function sendAttempt(context: SendingContext, decided: Omit<Attempt
       return await keep(context, attempt, () => keepOutcome(book, attempt, outcome));
     }
   }
-}
-
-/**
- * Returns what became of a request that wasn't sent. Without the list, nobody knows that of a payment which a book that
- * has gone back may have sent before.
- */
-async function whileBookIsWhole(
-  { book, now }: SendingContext,
-  payment: PaymentState,
-  unsent: InitiationOutcome,
-): Promise<InitiationOutcome> {
-  const isUnread = unsent.kind === 'unauthorized' || (unsent.kind === 'notSent' && unsent.isUnread === true);
-  if (!isUnread) return unsent;
-  const objection = await gapObjection(book.query, payment, undefined, now());
-  return objection?.kind === 'lost' ? { kind: 'ambiguous', reason: `nothing was sent: ${objection.why}` } : unsent;
 }
 
 const FROZEN: InitiationOutcome = {

@@ -6,6 +6,8 @@ import { Seals } from './seals.js';
 export class Book {
   readonly #database: Database;
   readonly seals: Seals;
+  /** The latest beat that this process knows the book to have had, and when it had it last; see gaps.ts. */
+  seen = { number: 0, at: 0 };
 
   /** @param now ms since the epoch; the machine's clock, by default */
   constructor(

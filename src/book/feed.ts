@@ -37,7 +37,7 @@ export async function placeNotifications(book: Book): Promise<number> {
   if (unplaced.length === 0) return 0;
   return await book.transaction(async (query) => {
     const [lock] = await query('SELECT pg_try_advisory_xact_lock($1) AS taken', [PLACING_LOCK]);
-    if (lock?.taken !== true || !(await isCompared(query, book.now()))) return 0;
+    if (lock?.taken !== true || !(await isCompared(book, query, book.now()))) return 0;
     const placed = await query(
       `WITH next AS (
          SELECT payment_id, number, row_number() OVER (ORDER BY at, payment_id, number) AS place

@@ -105,7 +105,7 @@ async function objectionByOthers(
   const { id, amount } = state.order;
   const of = refundOf(state.order);
   const collection = of === undefined ? undefined : (await lockState(query, book.seals, of))?.kept.state;
-  const gap = await gapObjection(query, state, collection, now);
+  const gap = await gapObjection(book, query, state, collection, now);
   if (gap !== undefined) return { kind: gap.kind === 'lost' ? 'perhapsSent' : gap.kind, why: gap.why };
   if (of === undefined) return undefined;
   if (collection === undefined) return { kind: 'doubtful', why: `the collection ${of} isn't known` };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { PaymentState } from '../payments/words/payment-state.js';
-import { DAY_MS, HOUR_MS, isoTime, MINUTE_MS } from '../payments/words/time.js';
+import { DAY_MS, isoTime, MINUTE_MS } from '../payments/words/time.js';
 import type { Book } from './book.js';
 import type { Query } from './database.js';
 
@@ -8,7 +8,8 @@ import type { Query } from './database.js';
  * A book that was restored from a backup, or whose standby took over without the last commits, has gone back: it knows
  * nothing of what was sent, stopped and told since. So the book counts its beats, and Temporal is told each number: a
  * number that the book doesn't have shows the gap. It is written down in the same transaction as the beat that finds
- * it: afterwards, nothing would show it any more.
+ * it: afterwards, nothing would show it any more. Between two beats, each process knows the number that it has read: a
+ * standby may take over that lacks the last minute, and say that it was compared just now.
  */
 
 /** A beat of the book, as Temporal was told of it. */
@@ -21,17 +22,25 @@ export interface Beat {
 /** Time of the last beat for which money may leave, in ms: a book that was restored has to be looked at first. */
 const COMPARED_WITHIN_MS = 90_000;
 
-/** A beat that is later than now by more than this, in ms, was counted by a clock that was wrong. */
-const CLOCKS_DIFFER_MS = HOUR_MS;
-
 /** By how much the clocks of processes that are in order may differ, in ms. */
 const SKEW_MS = MINUTE_MS;
 
 const beatRow = z.object({ number: z.coerce.number() });
 
 /**
- * Counts a beat, and records a gap when the book lacks the one that Temporal was told of. That no process ran for a
- * time is no gap: nobody was told of a beat then. It counts once {@link keepBeat} was called.
+ * Remembers the book's number.
+ *
+ * @param before what was remembered when the number began to be read: meanwhile, another may have read a higher one
+ * @returns whether it is lower than that
+ */
+function isLower(book: Book, before: Beat, number: number, now: number): boolean {
+  if (number >= book.seen.number) book.seen = { number, at: now };
+  return number < before.number;
+}
+
+/**
+ * Counts a beat, and records a gap when the book lacks the one that Temporal was told of, or one that this process has
+ * read. That no process ran for a time is no gap: nobody was told of a beat then. It counts once {@link keepBeat} was called.
  *
  * @param told `undefined` when Temporal knows of none: it may have been restored itself
  * @param now ms since the epoch
@@ -41,17 +50,27 @@ export async function beat(
   told: Beat | undefined,
   now: number,
 ): Promise<Beat & { readonly hasGoneBack: boolean }> {
-  return await book.transaction(async (query) => {
+  const { seen } = book;
+  const counted = await book.transaction(async (query) => {
     const [row] = await query('SELECT number FROM beats FOR UPDATE');
     const { number } = beatRow.parse(row);
-    const hasGoneBack = told !== undefined && told.number > number;
-    if (hasGoneBack) {
+    const isKnown = told !== undefined && told.number > number;
+    if (isKnown) {
       await recordGap(query, told.at, `the book has ${number} beats, and Temporal knows of ${told.number}`, now);
     }
-    const next = Math.max(number, told?.number ?? 0) + 1;
+    const isLacking = isLower(book, seen, number, now);
+    if (isLacking) await recordLacking(query, seen, number, now);
+    const next = Math.max(number, told?.number ?? 0, seen.number) + 1;
     await query('UPDATE beats SET number = $1', [next]);
-    return { number: next, at: now, hasGoneBack };
+    return { number: next, at: now, hasGoneBack: isKnown || isLacking };
   });
+  isLower(book, seen, counted.number, now);
+  return counted;
+}
+
+/** Records a gap: the book lacks beats that this process has read in it. */
+async function recordLacking(query: Query, seen: Beat, number: number, now: number): Promise<void> {
+  await recordGap(query, seen.at, `the book has ${number} beats, and a process has read ${seen.number}`, now);
 }
 
 /**
@@ -61,14 +80,17 @@ export async function beat(
 export async function keepBeat(book: Book, { number, at }: Beat): Promise<void> {
   // A clock that is late takes nothing back; a beat by one that was wrong must not count for days.
   await book.query('UPDATE beats SET at = CASE WHEN at BETWEEN $2 AND $3 THEN at ELSE $2 END WHERE number >= $1', [
-    ...[number, new Date(at), new Date(at + CLOCKS_DIFFER_MS)],
+    ...[number, new Date(at), new Date(at + SKEW_MS)],
   ]);
 }
 
-/** Reports whether anybody has counted a beat since a time, in ms since the epoch. */
+/** Reports whether anybody has counted a beat since a time, in ms since the epoch, and the book still has it. */
 export async function hasBeaten(book: Book, since: number): Promise<boolean> {
-  const between = [new Date(since), new Date(book.now() + CLOCKS_DIFFER_MS)];
-  return (await book.query('SELECT 1 FROM beats WHERE at BETWEEN $1 AND $2', between)).length > 0;
+  const [now, { seen }] = [book.now(), book];
+  const [row] = await book.query('SELECT number, at BETWEEN $1 AND $2 AS is_recent FROM beats', [
+    ...[new Date(since), new Date(now + SKEW_MS)],
+  ]);
+  return !isLower(book, seen, beatRow.parse(row).number, now) && row?.isRecent === true;
 }
 
 /** Returns when the last beat was counted, in ms since the epoch. */
@@ -102,9 +124,16 @@ export async function countGaps(book: Book): Promise<number> {
   return (await book.query('SELECT 1 FROM gaps')).length;
 }
 
-/** Reports whether the book was compared with what Temporal knows of it: otherwise, nobody knows what it lacks. */
-export async function isCompared(query: Query, now: number): Promise<boolean> {
-  return (await query('SELECT 1 FROM beats WHERE at >= $1', [new Date(now - COMPARED_WITHIN_MS)])).length > 0;
+/**
+ * Reports whether the book was compared with what Temporal knows of it: otherwise, nobody knows what it lacks. Records a
+ * gap when it lacks what this process knows.
+ */
+export async function isCompared(book: Book, query: Query, now: number): Promise<boolean> {
+  const { seen } = book;
+  const [row] = await query('SELECT number, at >= $1 AS is_recent FROM beats', [new Date(now - COMPARED_WITHIN_MS)]);
+  const { number } = beatRow.parse(row);
+  if (isLower(book, seen, number, now)) await recordLacking(query, seen, number, now);
+  return row?.isRecent === true;
 }
 
 /** A reason not to send: `uncertain` may be over in a moment; with `lost`, a person has to decide. */
@@ -121,6 +150,7 @@ const gapRow = z.object({ latest: z.date().optional() });
  * @param now ms since the epoch
  */
 export async function gapObjection(
+  book: Book,
   query: Query,
   { order, phase, resolved, release, createdAt }: PaymentState,
   collection: PaymentState | undefined,
@@ -128,7 +158,7 @@ export async function gapObjection(
 ): Promise<GapObjection | undefined> {
   // A link moves no money by itself.
   if (order.kind === 'link') return undefined;
-  if (!(await isCompared(query, now))) {
+  if (!(await isCompared(book, query, now))) {
     return { kind: 'uncertain', why: 'it is not certain at the moment that the book has not gone back' };
   }
   const [row] = await query('SELECT max(at) AS latest FROM gaps');

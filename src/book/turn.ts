@@ -170,8 +170,9 @@ async function answersTo(
     return { news: [...news, ...late, ...begun], isAnswered: isOurs || begins === true, attempts: 0 };
   }
   const kept = outcomes.find(({ attempt }) => attempt === row.attempt)?.outcome;
-  const outcome = kept ?? (isDoubted ? await doubt(book, query, row, now) : undefined);
-  if (outcome === undefined) return { news: [], isAnswered: false, attempts: 0 };
+  const known = kept ?? (isDoubted ? await doubt(book, query, row, now) : undefined);
+  if (known === undefined) return { news: [], isAnswered: false, attempts: 0 };
+  const outcome = await unlessLost(book, query, row, known, now);
   return { news: [{ event: { kind: 'sent', outcome }, at: now }, ...late], isAnswered: true, attempts: 1 };
 }
 
@@ -187,17 +188,33 @@ async function doubt(
 ): Promise<InitiationOutcome> {
   const known = await close(book, query, id, attempt, now);
   if (known.kind === 'ended') return known.outcome;
+  if (known.kind === 'closed') return { kind: 'notSent', reason: 'no worker sent the request' };
   const leavesBy = now + LEAVES_WITHIN_MS + state.terms.providerTimeoutMs;
-  if (known.kind === 'open') {
-    return { kind: 'ambiguous', reason: 'the worker was lost before it could report', leavesBy };
-  }
-  // A book that has gone back may have lost the fence with which it was sent.
-  const objection = await gapObjection(query, state, undefined, now);
+  return { kind: 'ambiguous', reason: 'the worker was lost before it could report', leavesBy };
+}
+
+/**
+ * Returns what became of an attempt. What wasn't sent may have been before, in a time that the book has lost: then
+ * nobody knows, whatever one look at the list has shown. Until it is certain that nothing is lost, a payment doesn't end
+ * as never sent for having been tried for long enough.
+ */
+async function unlessLost(
+  book: Book,
+  query: Query,
+  { kept: { state } }: StateRow,
+  outcome: InitiationOutcome,
+  now: number,
+): Promise<InitiationOutcome> {
+  if (outcome.kind !== 'notSent' && outcome.kind !== 'withheld' && outcome.kind !== 'unauthorized') return outcome;
+  const objection = await gapObjection(book, query, state, undefined, now);
   if (objection?.kind === 'lost') {
+    // A hand that the book has forgotten may be about to send it.
+    const leavesBy = now + LEAVES_WITHIN_MS + state.terms.providerTimeoutMs;
     return { kind: 'ambiguous', reason: `nobody knows whether it was sent: ${objection.why}`, leavesBy };
   }
-  // Until that is known, it doesn't end as never sent for having been tried for long enough.
-  return { kind: 'notSent', reason: 'no worker sent the request', ...(objection && { isUnread: true as const }) };
+  if (objection === undefined || outcome.kind === 'unauthorized') return outcome;
+  const { reason } = outcome;
+  return outcome.kind === 'notSent' ? { ...outcome, isUnread: true } : { kind: 'notSent', isUnread: true, reason };
 }
 
 /** @throws Error for an answer to another question than the one asked: its token would have to be another, too. */
@@ -237,7 +254,7 @@ async function readInbox(book: Book, query: Query, { id, kept, gapAt }: StateRow
     rows.length > 0 &&
     (mayLackLink(kept.state, gapAt) ||
       (await mayHaveLeft(query, id)) ||
-      (await gapObjection(query, kept.state, undefined, now)) !== undefined);
+      (await gapObjection(book, query, kept.state, undefined, now)) !== undefined);
   const messages: { readonly number: number; readonly news: News }[] = [];
   for (const row of rows) {
     const { id: number, at, sealed } = inboxRow.parse(row);

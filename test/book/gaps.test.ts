@@ -8,6 +8,7 @@ import { keepOutcome } from '../../src/book/sends.js';
 import { takeTurn } from '../../src/book/turn.js';
 import type { PaymentOrder } from '../../src/payments/words/order.js';
 import { digestOf } from '../../src/payments/words/order-digest.js';
+import type { InitiationOutcome } from '../../src/payments/words/outcome.js';
 import type { PaymentId, TransId } from '../../src/payments/words/payment-id.js';
 import { newBook, type TestBook } from '../support/books.js';
 import { directOrder, HOUR, linkOrder, MINUTE, paymentId, payoutOrder, terms } from '../support/orders.js';
@@ -83,11 +84,11 @@ describe('a gap', () => {
     expect(await gaps()).toEqual([]);
   });
 
-  it('is looked for again at once when a clock was wrong by days', async () => {
+  it.each([10 * 24 * 60, 50])('is looked for again at once when a clock was ahead by %i minutes', async (minutes) => {
     const clocked = new Book(made.url, testEncryption, () => world.now);
     const beatAt = async (at: number) => await keepBeat(clocked, await beat(clocked, undefined, at));
     try {
-      await beatAt(world.now + 10 * 24 * 60 * MINUTE);
+      await beatAt(world.now + minutes * MINUTE);
       expect(await hasBeaten(clocked, world.now - MINUTE)).toBe(false);
       await beatAt(world.now);
       expect([await hasBeaten(clocked, world.now - MINUTE), await lastBeat(clocked)]).toEqual([true, world.now]);
@@ -96,6 +97,18 @@ describe('a gap', () => {
     } finally {
       await clocked.close();
     }
+  });
+
+  it('is found by whoever has read the beats that are lost, though Temporal has lost them, too', async () => {
+    const restore = await backup();
+    await beat(book, undefined, world.now);
+    await restore();
+    world.now += MINUTE;
+    expect(await beat(book, undefined, world.now)).toEqual({ number: 2, at: world.now, hasGoneBack: true });
+    expect(await gaps()).toEqual([
+      { at: new Date(world.now), found: 'the book has 0 beats, and a process has read 1' },
+    ]);
+    expect((await beat(book, undefined, world.now)).hasGoneBack).toBe(false);
   });
 
   it('is found by a run that was told a higher version, or whose payment is gone', async () => {
@@ -221,6 +234,28 @@ describe('after the book went back', () => {
     expect(world.requests(id)).toBe(1);
   });
 
+  it.each<InitiationOutcome>([
+    { kind: 'withheld', failureCode: 'not_sent', reason: 'its time was over' },
+    { kind: 'withheld', failureCode: 'not_refundable', reason: 'its collection was taken back' },
+    { kind: 'notSent', isUnread: true, reason: 'the list could not be read' },
+    { kind: 'notSent', reason: 'the book is away' },
+    { kind: 'unauthorized', message: 'no', statusCode: 401 },
+  ])('what is not sent for any reason may have been before: $kind, $reason', async (outcome) => {
+    const id = await newPayment();
+    await restoredAfter(TOLD);
+    const hand = new Hand(book, world, id);
+    // It is tried for the last time.
+    world.now += terms.sendByMs;
+    expect((await hand.takeTurn()).todo.kind).toBe('send');
+    await hand.keepUnsent(outcome);
+    hand.done = { token: hand.attempt.token, kind: 'sent' };
+    await hand.takeTurn();
+    expect(await statusOf(id)).toBe('CREATED');
+    // One list leaves it out.
+    for (let minutes = 0; minutes < 120; minutes += 5, world.now += 5 * MINUTE) await hand.run();
+    expect([await statusOf(id), world.requests(id)]).toEqual(['REVIEW', 0]);
+  });
+
   it('is sent when an operator then decides so, and not by a decision from before', async () => {
     const id = await newPayment();
     await restoredAfter(TOLD);
@@ -312,6 +347,27 @@ describe('after the book went back', () => {
     expect(await hand.fence()).toMatchObject({ kind: 'uncertain' });
     await keepBeat(book, counted);
     expect(await hand.fence()).toEqual({ kind: 'fenced' });
+  });
+
+  it('nothing is sent by a standby that lacks a minute, and that says that it was compared just now', async () => {
+    const id = await newPayment();
+    let told = await beat(book, undefined, world.now);
+    await keepBeat(book, told);
+    const restore = await backup();
+    await new Hand(book, world, id).run();
+    expect(world.requests(id)).toBe(1);
+    world.now += MINUTE / 2;
+    told = await beat(book, told, world.now);
+    await keepBeat(book, told);
+    await restore();
+    world.now += 1_000;
+    // Its run is over, and the provider doesn't list it yet.
+    world.taken.clear();
+    const again = new Hand(book, world, id);
+    await again.takeTurn();
+    expect(await again.fence()).toMatchObject({ kind: 'perhapsSent' });
+    expect((await beat(book, told, world.now)).hasGoneBack).toBe(true);
+    expect(await gaps()).toHaveLength(1);
   });
 
   it('what waits for that is sent once it is certain, however long it has waited', async () => {

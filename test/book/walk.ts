@@ -35,6 +35,10 @@ export class Walk implements Around {
   #lost: readonly PaymentId[] = [];
   #told: Beat | undefined;
   #hasBackup = false;
+  /** The beat that the backup has. */
+  #backedUp = 0;
+  /** The book has gone back by less than a beat: nothing but payments under way shows that. */
+  isUnseen = false;
   #restores = 0;
   readonly #random: () => number;
 
@@ -221,12 +225,16 @@ export class Walk implements Around {
       await this.book.query(`CREATE TABLE was_${table} AS SELECT * FROM ${table}`);
     }
     this.#hasBackup = true;
+    this.#backedUp = this.#told?.number ?? 0;
     this.say('the book is backed up');
   }
 
   /** The book is restored from its backup. Merchants repeat most requests that it has lost. */
   async #goBack(): Promise<void> {
     if (!this.#hasBackup) return;
+    const isSeen = (this.#told?.number ?? 0) > this.#backedUp;
+    if (!isSeen && this.chance(0.8)) return;
+    this.isUnseen ||= !isSeen;
     await this.book.query(`TRUNCATE ${TABLES.join(', ')}, erasures CASCADE`);
     for (const table of TABLES) {
       await this.book.query(`INSERT INTO ${table} OVERRIDING SYSTEM VALUE SELECT * FROM was_${table}`);
