@@ -12,7 +12,7 @@ export interface ClientOptions {
   readonly fetch?: typeof globalThis.fetch;
   /**
    * The time limit of one attempt, in ms: 75 s by default. The API waits 10 s for the provider when it creates a
-   * payment, and takes up to 70 s where its turn, Temporal and the records are slow, too.
+   * payment, and takes up to 70 s where its turn, Temporal and the book are slow, too.
    */
   readonly timeoutMs?: number;
   /** Number of times that a request is repeated: 2 by default. */

@@ -28,6 +28,7 @@ export interface SendingContext extends AskingContext {
 /** For how long an outcome is tried to be kept, in ms. After that, the attempt is in doubt. */
 const KEEP_WITHIN_MS = 10_000;
 
+/** What the activity's time limit has beyond all of that, in ms. */
 const MARGIN_MS = 5_000;
 
 /** Time limit of the activity that sends a payment, in ms: its looks, the fence, the request, and its outcome. */

@@ -10,10 +10,9 @@ interface Question {
 }
 
 /**
- * Keeps one process from asking about a transaction more often than it may. A payment keeps to its budget by what it
- * remembers. But a workflow task that is dropped leaves no trace of its questions, and Temporal repeats it each time
- * that a signal arrives just as the payment ends. The rest of the provider's limit, beyond this budget, is left to a
- * second worker, in case this one dies.
+ * Keeps one process from asking about a transaction more often than it may. A payment keeps to its budget by what its
+ * state has. But a question whose answer couldn't be written into that, since the book was away, is asked again. The
+ * rest of the provider's limit, beyond this budget, is left to a second worker, in case this one dies.
  *
  * rate-limiter-flexible counts in fixed windows, by the system's clock: twice as many questions would pass around the
  * end of one. Here the window slides, and a question counts from its answer on.

@@ -92,8 +92,7 @@ const RECONNECT_MS = { first: 100, max: 2_000 };
 
 /**
  * Largest answer that is accepted, in bytes: far above what Temporal has of one payment, and small enough for a process
- * to hold many. gRPC's own limit is 4 MiB, which the memos of a page of payments exceed; the SDK means to raise it, and
- * misspells the option.
+ * to hold many. gRPC's own limit is 4 MiB; the SDK means to raise it, and misspells the option.
  */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 

@@ -21,10 +21,10 @@ export function loggingRuntime(logger: Logger): RuntimeOptions {
 
 const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 
-/** The SDK's warning about each queue that is only for activities, such as that of notifications. It means nothing. */
+/** The SDK's warning about a queue that is only for activities, such as that of statements. It means nothing. */
 const NO_WORKFLOWS = 'No workflows registered';
 
-/** Fields that can quote a payer's data: tasks with their arguments, and a workflow with its memo. */
+/** Fields that can quote what is encrypted: tasks with their arguments, and all that is known of a workflow. */
 const UNSHOWN = ['task', 'taskEncoded', 'workflowInfo'] as const;
 
 /**

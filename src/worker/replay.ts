@@ -38,7 +38,7 @@ interface Run {
 export type ReplayedRun = Run &
   ({ readonly kind: 'replayed' | 'untouched' | 'gone' } | { readonly kind: 'failed'; readonly error: Error });
 
-/** Runs in one answer: with the largest memos, a third of what Temporal sends at once. */
+/** Runs in one answer. */
 const RUNS_PER_CALL = 50;
 
 /** Replays open runs, then ended ones, one after the other, until `stop` is aborted. */

@@ -49,8 +49,8 @@ export const refundedExample = {
 };
 
 const { transId: _transId, ...waiting } = payout;
-const { link: _link, expiresAt: _expiresAt, ...inIndex } = examplePayment;
-const { phone: _phone, ...payoutInIndex } = payout;
+const { link: _link, expiresAt: _expiresAt, ...listed } = examplePayment;
+const { phone: _phone, ...listedPayout } = payout;
 
 /** A payout that waits for another person's approval. */
 export const heldExample = {
@@ -155,4 +155,4 @@ export const exampleOfWebhook = (type: PaymentEventType) => {
   return { type, timestamp: 'updatedAt' in data ? data.updatedAt : updatedAt, merchant: 'shop', data };
 };
 
-export { inIndex, payoutInIndex, waiting };
+export { listed, listedPayout, waiting };

@@ -6,12 +6,12 @@ import {
   decided,
   expired,
   heldExample,
-  inIndex,
+  listed,
+  listedPayout,
   medium,
   moved,
   paidExample,
   payout,
-  payoutInIndex,
   refund,
   refundedExample,
   reviewed,
@@ -102,7 +102,7 @@ const timeline = [
 ];
 
 /** The cursor of the page's last payment. */
-const nextCursor = Buffer.from(JSON.stringify([Date.parse(inIndex.createdAt), inIndex.id])).toString('base64url');
+const nextCursor = Buffer.from(JSON.stringify([Date.parse(listed.createdAt), listed.id])).toString('base64url');
 
 const created = { 200: paidExample, 201: examplePayment, 202: examplePayment };
 
@@ -143,14 +143,14 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<number, unknown>>>> = {
   },
   listPayments: {
     200: {
-      data: [payoutInIndex, { ...inIndex, ...moved, medium, updatedAt }],
+      data: [listedPayout, { ...listed, ...moved, medium, updatedAt }],
       unreadable: [],
       nextCursor,
     },
   },
   listReviews: {
     200: {
-      data: [{ ...payoutInIndex, status: 'REVIEW', final: false }],
+      data: [{ ...listedPayout, status: 'REVIEW', final: false }],
       unreadable: [],
       total: 21,
       totalAmount: 52_500,
