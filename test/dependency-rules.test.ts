@@ -78,7 +78,7 @@ const sound: Tree = {
   'src/temporal/connection.ts':
     "import { attributes } from './search-attributes.js'; export const connect = attributes;",
   'src/workflows/messages.ts': "import { defineSignal } from '@temporalio/workflow'; export const hint = defineSignal;",
-  'src/workflows/schemas.ts':
+  'src/workflows/inputs.ts':
     "import * as z from 'zod/mini'; import { state } from '../payments/machine/state-schema.js'; export const read = [z, state];",
   'src/workflows/index.ts':
     "import type { Activities } from '../activities/activities.js'; import type { Done } from '../book/turn.js'; import { most } from '../payments/words/order.js'; import { attributes } from '../temporal/search-attributes.js'; import { hint } from './messages.js'; export const run = (a: Activities, done: Done) => [a, done, most, attributes, hint];",
@@ -88,7 +88,7 @@ const sound: Tree = {
   'src/process/run-process.ts':
     "import { config } from '../settings/read-settings.js'; export const runProcess = config;",
   'src/api/app.ts':
-    "import { logger } from '../telemetry/logger.js'; import { config } from '../settings/read-settings.js'; import { derive } from '../payments/words/derive-payment-id.js'; import { wire } from '../provider/schemas.js'; import { connect } from '../temporal/connection.js'; import { hint } from '../workflows/messages.js'; import { read } from '../workflows/schemas.js'; import { turn } from '../book/turn.js'; import { serve } from '../http/server.js'; export const app = [logger, config, derive, wire, connect, hint, read, turn, serve];",
+    "import { logger } from '../telemetry/logger.js'; import { config } from '../settings/read-settings.js'; import { derive } from '../payments/words/derive-payment-id.js'; import { wire } from '../provider/schemas.js'; import { connect } from '../temporal/connection.js'; import { hint } from '../workflows/messages.js'; import { turn } from '../book/turn.js'; import { serve } from '../http/server.js'; export const app = [logger, config, derive, wire, connect, hint, turn, serve];",
   'src/server.ts':
     "import { app } from './api/app.js'; import { runProcess } from './process/run-process.js'; void [app, runProcess];",
   'src/statements/steps.ts':

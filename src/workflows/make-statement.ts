@@ -3,7 +3,7 @@ import { ActivityFailure, log, proxyActivities, setCurrentDetails, sleep, workfl
 import { SERVICES } from '../payments/words/order.js';
 import { dayAfter, dayOf, HOUR_MS, isoTime, MINUTE_MS, SECOND_MS, startOf } from '../payments/words/time.js';
 import { BALANCE_WINDOW_MS } from '../reconciliation/statement.js';
-import { readInput } from './handlers.js';
+import { readMadeStatement, readStatementInput } from './inputs.js';
 import {
   type MadeStatement,
   type StatementInput,
@@ -11,7 +11,6 @@ import {
   type StatementSteps,
   statementsQueue,
 } from './messages.js';
-import { madeStatement, statementInput } from './schemas.js';
 
 /**
  * Time after its end in which a day is left to settle, in ms: what was begun in its last minutes is listed then, and
@@ -39,7 +38,7 @@ const SCHEDULED_START = defineSearchAttributeKey('TemporalScheduledStartTime', S
  * One of a day that isn't over covers it until its start. It changes nothing, and the night's is made all the same.
  */
 export async function makeStatement(given: StatementInput = { v: 1 }): Promise<MadeStatement> {
-  const { day: asked, soFar } = readInput(statementInput, given);
+  const { day: asked, soFar } = readStatementInput(given);
   const { runId, startTime, typedSearchAttributes } = workflowInfo();
   const begun = (typedSearchAttributes.get(SCHEDULED_START) ?? startTime).getTime();
   const day = asked ?? dayAfter(dayOf(begun), -1);
@@ -74,7 +73,7 @@ export async function makeStatement(given: StatementInput = { v: 1 }): Promise<M
   const published = await steps('Keep the statement', BOOK_PATIENCE_MS).publish(run);
 
   // Somebody may have completed the step by hand.
-  const made = readInput(madeStatement, published);
+  const made = readMadeStatement(published);
   const { version, payments, differences, complete } = made;
   setCurrentDetails(
     `The statement of **${day}**, version ${version}: ${payments} payments, ${differences} differences${complete ? '' : ', **incomplete**'}.`,

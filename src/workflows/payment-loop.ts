@@ -16,9 +16,8 @@ import {
 import type { Activities, Shown, Step } from '../activities/activities.js';
 import type { Done, Told } from '../book/turn.js';
 import { paymentSearchAttributes as attributes } from '../temporal/search-attributes.js';
-import { readInput } from './handlers.js';
+import { readPaymentInput } from './inputs.js';
 import { bellSignal, type PaymentInput } from './messages.js';
-import { paymentInput } from './schemas.js';
 
 /** The activity that sends a payment to the provider. */
 type Send = 'createLink' | 'requestOnPhone' | 'sendPayout';
@@ -52,7 +51,7 @@ const ONCE = { maximumAttempts: 1 };
  * the API's expire.
  */
 export function runPayment(given: PaymentInput, send: Send): Promise<void> {
-  const { id } = readInput(paymentInput, given);
+  const { id } = readPaymentInput(given);
   return CancellationScope.nonCancellable(() => new PaymentLoop(id, send).run());
 }
 
