@@ -188,7 +188,6 @@ const KINDS: Readonly<Record<Difference['kind'], string>> = {
   only_at_provider: 'Known to the provider alone',
   missing_at_provider: 'Not shown by the provider',
   several_transactions: 'Several transactions of one payment',
-  shared_transaction: 'One transaction of two payments',
   amount_differs: 'The amounts differ',
   kind_differs: 'The kinds differ',
   status_differs: 'The statuses differ',

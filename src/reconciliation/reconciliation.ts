@@ -44,8 +44,6 @@ export const DIFFERENCE_KINDS = [
   'missing_at_provider',
   /** More than one transaction of the payment has moved money, or may. */
   'several_transactions',
-  /** Two payments go by one transaction, so that its money is counted twice. */
-  'shared_transaction',
   'amount_differs',
   'kind_differs',
   'status_differs',
@@ -207,20 +205,6 @@ function toLine(payment: DayPayment, own: Transaction | undefined, compared: boo
     providerAmount: own?.amount,
     compared,
   };
-}
-
-/** Finds payments that go by the same transaction, as when operators matched it to two at the same moment. */
-export function sharedTransactions(payments: readonly DayPayment[]): Finding[] {
-  const byTransaction = Map.groupBy(payments, ({ transId }) => transId);
-  return [...byTransaction].flatMap(([transId, sharing]) =>
-    transId === undefined || sharing.length === 1 ? [] : sharing.map((payment) => sharedBy(payment, sharing)),
-  );
-}
-
-function sharedBy(payment: DayPayment, sharing: readonly DayPayment[]): Finding {
-  const others = sharing.filter((one) => one !== payment).map(({ id }) => id);
-  const text = `${payment.transId} is also the transaction of ${others.join(' and ')}`;
-  return findingAbout(payment, 'shared_transaction', text);
 }
 
 /** Describes a difference of a payment, and the transaction that shows it, if one does. */

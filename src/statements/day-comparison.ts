@@ -11,7 +11,6 @@ import {
   ofPayment,
   type Shown,
   type StatementLine,
-  sharedTransactions,
   type UnknownTransaction,
 } from '../reconciliation/reconciliation.js';
 
@@ -74,7 +73,6 @@ export async function compareDay(
     lines: lines.map(({ line }) => line),
     findings: [
       ...lines.flatMap(({ findings }) => findings),
-      ...sharedTransactions(lines.map(({ payment }) => payment)),
       ...ofOthers,
       ...unknown.map((one) => findingOf(masked(one))),
     ],

@@ -103,17 +103,6 @@ describe("a day's payments beside what the provider shows", () => {
     expect(findings).toMatchObject([{ paymentId: 'col_yesterday' }]);
   });
 
-  it('name both payments that go by one transaction', async () => {
-    const shared = { transId: 'shared' as TransId };
-    const { findings } = await compared([payment('a', shared), payment('b', shared), payment('c')], {
-      found: [transaction('a', { ...shared, externalId: undefined, userId: undefined }), transaction('c')],
-    });
-    expect(findings.map(({ kind, paymentId, text }) => [kind, paymentId, text])).toEqual([
-      ['shared_transaction', 'col_a', 'shared is also the transaction of col_b'],
-      ['shared_transaction', 'col_b', 'shared is also the transaction of col_a'],
-    ]);
-  });
-
   it('leave over what no payment knows', async () => {
     const unknown = transaction('gone');
     const bare = transaction('x', { transId: 'bare' as TransId, externalId: undefined, userId: undefined });
