@@ -57,7 +57,7 @@ export const methodNotAllowed = (allow: string): ApiError =>
   new ApiError('method_not_allowed', `This address allows only ${allow}.`, { headers: { Allow: allow } });
 
 export const noSuchNotification = (): ApiError =>
-  new ApiError('no_such_notification', 'The payment has no notification with this number, or it is no longer kept.');
+  new ApiError('no_such_notification', 'The payment has no notification with this number.');
 
 /** A request repeated after this time is likely to succeed, in ms. */
 const RETRY_AFTER_MS = 5_000;

@@ -57,9 +57,9 @@ export const PROBLEMS = {
   no_such_notification: {
     status: 404,
     title: 'The payment has no such notification',
-    cause: 'the payment has no notification with this number, or it is no longer kept',
+    cause: 'the payment has no notification with this number',
     cure: "check the number against the list of the payment's notifications",
-    example: 'The payment has no notification with this number, or it is no longer kept.',
+    example: 'The payment has no notification with this number.',
   },
   method_not_allowed: {
     status: 405,
