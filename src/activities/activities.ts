@@ -49,13 +49,13 @@ export interface Shown {
   readonly details: string;
 }
 
-/** A question, by the version of the state that asks it. */
+/** A question, by its token. */
 interface Question {
   readonly token: number;
   readonly told: Told;
 }
 
-/** An attempt to send, by the version of the state that decided it. */
+/** An attempt to send, by the token with which it was decided. */
 interface Attempted {
   readonly token: number;
   readonly attempt: number;

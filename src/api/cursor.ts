@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Place } from '../book/lists.js';
+import type { ListPlace } from '../book/lists.js';
 import { parsePaymentId } from '../payments/words/payment-id.js';
 
 /** The latest time that there is a `Date` of, in ms since the epoch. */
@@ -8,12 +8,12 @@ const MAX_TIME_MS = 8_640_000_000_000_000;
 const placeSchema = z.tuple([z.int().nonnegative().max(MAX_TIME_MS), z.string()]);
 
 /** Makes an opaque string of a place in a list, which callers return unchanged. */
-export function toCursor({ createdAt, id }: Place): string {
+export function toCursor({ createdAt, id }: ListPlace): string {
   return Buffer.from(JSON.stringify([createdAt, id])).toString('base64url');
 }
 
 /** Reads a cursor. @returns `undefined` for one that isn't valid. */
-export function readCursor(cursor: string): Place | undefined {
+export function readCursor(cursor: string): ListPlace | undefined {
   const [createdAt, text] = decode(cursor) ?? [];
   const id = parsePaymentId(text);
   if (createdAt === undefined || id === undefined) return undefined;

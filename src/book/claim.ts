@@ -148,7 +148,7 @@ async function takeDay(query: Query, { order, merchant, maxPerDay }: Claim, now:
   const day = dayOfOrder(order, now);
   if (day === null) return;
   const total = await addToDay(query, merchant, day, order.amount);
-  if (total === undefined || maxPerDay === undefined || total <= maxPerDay) return;
+  if (maxPerDay === undefined || total <= maxPerDay) return;
   throw new Refused({ kind: 'overDay', day, total: total - order.amount });
 }
 

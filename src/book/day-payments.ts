@@ -79,8 +79,3 @@ export async function paymentsWith(book: Book, ids: readonly PaymentId[]): Promi
   const rows = await book.query(`SELECT ${COLUMNS} FROM payments WHERE id = ANY($1) ORDER BY created_at, id`, [ids]);
   return rows.map((row) => dayPayment.parse(row));
 }
-
-/** Reports whether any payment goes by this transaction, such as one that an operator has matched with it. */
-export async function isTaken(book: Book, transId: TransId): Promise<boolean> {
-  return (await book.query('SELECT 1 FROM payments WHERE trans_id = $1 LIMIT 1', [transId])).length > 0;
-}

@@ -133,7 +133,7 @@ async function takeDay(
   const [row] = await query('SELECT merchant, day_counts, counts_on FROM payments WHERE id = $1', [id]);
   const { merchant, dayCounts, countsOn } = countedRow.parse(row);
   if (countsOn === day) {
-    const others = ((await addToDay(query, merchant, day, 0)) ?? 0) - dayCounts;
+    const others = (await addToDay(query, merchant, day, 0)) - dayCounts;
     // A resend is money once more. The limit may have been lowered: then what has left counts, not what waits.
     const own = amount * (sends.count + 1);
     if (maxPerDay === undefined || others + own <= maxPerDay) return;
@@ -143,11 +143,11 @@ async function takeDay(
   // One order of days for all, so that two payouts that cross midnight don't wait for each other.
   const moves = [
     { day: countsOn ?? day, amount: countsOn === undefined ? 0 : -dayCounts },
-    { day, amount: dayCounts, max: maxPerDay },
+    { day, amount: dayCounts },
   ].toSorted((one, other) => (one.day < other.day ? -1 : 1));
   for (const move of moves) {
-    if ((await addToDay(query, merchant, move.day, move.amount, move.max)) !== undefined) continue;
-    throw new Undone(overDay(day));
+    const total = await addToDay(query, merchant, move.day, move.amount);
+    if (move.day === day && maxPerDay !== undefined && total > maxPerDay) throw new Undone(overDay(day));
   }
   await query('UPDATE payments SET counts_on = $2 WHERE id = $1', [id, day]);
 }

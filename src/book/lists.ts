@@ -4,7 +4,7 @@ import type { PaymentStatus } from '../payments/words/payment.js';
 import type { PaymentId, PaymentKind } from '../payments/words/payment-id.js';
 import type { Book } from './book.js';
 import type { Row, SqlValue } from './database.js';
-import { type FoundPayment, openPayment, SELECT_SEALED } from './payments.js';
+import { type FoundPayment, openRow, SELECT_SEALED } from './payments.js';
 import { UnreadableRecordError } from './versioned-json.js';
 
 /** Selects payments of a list; times in ms since the epoch, amounts in XAF. */
@@ -34,7 +34,7 @@ export interface PaymentFilter {
 }
 
 /** A payment's place in a list: by its creation (ms since the epoch), then by its id. */
-export interface Place {
+export interface ListPlace {
   readonly createdAt: number;
   readonly id: PaymentId;
 }
@@ -45,7 +45,7 @@ export type ListOrder = 'newest first' | 'oldest first';
 export interface ListPart {
   readonly pageSize: number;
   /** The last place of the page before. */
-  readonly after?: Place | undefined;
+  readonly after?: ListPlace | undefined;
   readonly order: ListOrder;
 }
 
@@ -55,7 +55,7 @@ export interface Page {
   /** Payments that belong in the list, but whose state can't be opened. */
   readonly unreadable: readonly { readonly id: PaymentId; readonly merchant: string }[];
   /** The place after which the next page begins; without it, this one is the last. */
-  readonly last?: Place | undefined;
+  readonly last?: ListPlace | undefined;
 }
 
 /** Lists payments. @throws {BookUnavailable} */
@@ -95,7 +95,7 @@ async function openOrName(
   row: Row,
 ): Promise<FoundPayment | { readonly id: PaymentId; readonly merchant: string }> {
   try {
-    return await openPayment(book, row);
+    return await openRow(book, row);
   } catch (error) {
     if (!(error instanceof UnreadableRecordError)) throw error;
     return { id: placeRow.parse(row).id, merchant: String(row.merchant) };

@@ -37,15 +37,11 @@ const ROW_COLUMNS = Object.keys(paymentRow.shape)
   .map((field) => `payments.${field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`)
   .join(', ');
 
-function toPaymentRow(row: Row): PaymentRow {
-  return paymentRow.parse(row);
-}
-
 /** A payment as the book has it now. */
 export interface FoundPayment extends PaymentRow {
   /** Goes up with every change. */
   readonly version: number;
-  /** The version that has asked for what is under way. */
+  /** The token of what is under way. */
   readonly asked?: number | undefined;
   readonly kept: Kept;
 }
@@ -53,8 +49,8 @@ export interface FoundPayment extends PaymentRow {
 const sealedRow = z.object({ version: z.int(), asked: z.coerce.number().optional(), sealed: z.instanceof(Buffer) });
 
 /** Opens a row of {@link SELECT_SEALED}. @throws {SealBroken | UnreadableRecordError} */
-export async function openPayment(book: Book, row: Row): Promise<FoundPayment> {
-  const read = toPaymentRow(row);
+export async function openRow(book: Book, row: Row): Promise<FoundPayment> {
+  const read = paymentRow.parse(row);
   const { version, asked, sealed } = sealedRow.parse(row);
   const opened = await book.seals.open({ table: 'states', id: read.id, version }, sealed, kept);
   return { ...read, version, asked, kept: opened };
@@ -66,7 +62,7 @@ export const SELECT_SEALED = `SELECT ${ROW_COLUMNS}, version, asked, sealed FROM
 /** Finds a payment without opening its state. @throws {BookUnavailable} */
 export async function findRow(book: Book, id: PaymentId): Promise<PaymentRow | undefined> {
   const [row] = await book.query(`SELECT ${ROW_COLUMNS} FROM payments WHERE id = $1`, [id]);
-  return row && toPaymentRow(row);
+  return row && paymentRow.parse(row);
 }
 
 /**
@@ -82,13 +78,13 @@ export async function findPayment(
 ): Promise<FoundPayment | undefined> {
   const [row] = await book.query(`${SELECT_SEALED} WHERE id = $1`, [id]);
   if (row === undefined || !maySee(String(row.merchant))) return undefined;
-  return await openPayment(book, row);
+  return await openRow(book, row);
 }
 
 /** Reads a payment's refunds, the oldest first. @throws {BookUnavailable | SealBroken | UnreadableRecordError} */
 export async function readRefunds(book: Book, collection: PaymentId): Promise<readonly FoundPayment[]> {
   const rows = await book.query(`${SELECT_SEALED} WHERE refund_of = $1 ORDER BY created_at, id`, [collection]);
-  return await Promise.all(rows.map((row) => openPayment(book, row)));
+  return await Promise.all(rows.map((row) => openRow(book, row)));
 }
 
 /** What the refunds of a collection come to, in XAF. */
@@ -116,10 +112,10 @@ export async function sumRefunds(book: Book, collection: PaymentId, without?: Pa
   return sumsRow.parse(row);
 }
 
-/** Finds the payments that go by a transaction of the provider: one at most. @throws {BookUnavailable} */
-export async function findByTransId(book: Book, transId: string): Promise<readonly PaymentRow[]> {
-  const rows = await book.query(`SELECT ${ROW_COLUMNS} FROM payments WHERE trans_id = $1`, [transId]);
-  return rows.map(toPaymentRow);
+/** Finds the payment that goes by a transaction of the provider. @throws {BookUnavailable} */
+export async function findByTransId(book: Book, transId: TransId): Promise<PaymentRow | undefined> {
+  const [row] = await book.query(`SELECT ${ROW_COLUMNS} FROM payments WHERE trans_id = $1`, [transId]);
+  return row && paymentRow.parse(row);
 }
 
 const ownerRow = z.object({ id: paymentId, transId: z.string().transform((text) => text as TransId) });

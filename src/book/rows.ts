@@ -9,7 +9,7 @@ import type { Seals } from './seals.js';
 export interface StateRow {
   readonly id: PaymentId;
   readonly version: number;
-  /** The version that has asked for what is under way. */
+  /** The token of what is under way. */
   readonly asked?: number | undefined;
   /** The number of the attempt to send that is under way, or comes next. */
   readonly attempt: number;
@@ -72,24 +72,17 @@ export async function refundedByOthers(query: Query, collection: PaymentId, refu
 const totalRow = z.object({ total: z.coerce.number() });
 
 /**
- * Adds to what a merchant's payouts take of its limit for a day, unless that would exceed the limit. Locks the day.
+ * Adds to what a merchant's payouts take of its limit for a day, and locks the day. Whoever finds the limit exceeded
+ * undoes the transaction.
  *
  * @param amount XAF; less than 0 to give room back
- * @param max the limit, in XAF; `undefined` when there is none
- * @returns the day's total with it in XAF; `undefined` when it has no room
+ * @returns the day's total with it, in XAF
  */
-export async function addToDay(
-  query: Query,
-  merchant: string,
-  day: string,
-  amount: number,
-  max?: number,
-): Promise<number | undefined> {
+export async function addToDay(query: Query, merchant: string, day: string, amount: number): Promise<number> {
   const [row] = await query(
     `INSERT INTO days AS day (merchant, day, total) VALUES ($1, $2, $3)
      ON CONFLICT (merchant, day) DO UPDATE SET total = day.total + $3 RETURNING total`,
     [merchant, day, amount],
   );
-  const { total } = totalRow.parse(row);
-  return max !== undefined && amount > 0 && total > max ? undefined : total;
+  return totalRow.parse(row).total;
 }

@@ -1,6 +1,5 @@
 import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { z } from 'zod';
-import { damaged, type UnreadableRecordError } from '../book/versioned-json.js';
 import type { Service } from '../payments/words/order.js';
 import { DAY_MS, dayOf, TIME_ZONE } from '../payments/words/time.js';
 import type { StatementLine } from '../reconciliation/reconciliation.js';
@@ -10,6 +9,7 @@ import type { Row } from './database.js';
 import { OpenedStatements } from './opened-statements.js';
 import type { Place } from './seals.js';
 import { firstPiece, furtherPiece, piecesOf } from './statement-content.js';
+import { damaged, type UnreadableRecordError } from './versioned-json.js';
 
 /** A statement in a list. */
 export interface StatementSummary {

@@ -18,16 +18,19 @@ import { ownersOf } from './payments.js';
 import { keysLinkedTo, wasNamed } from './people.js';
 import { lockState, type StateRow } from './rows.js';
 import { close, mayHaveLeft, takeOutcomes } from './sends.js';
-import { dueAt, isAsking, isTaken, writeTurn } from './writing.js';
+import { dueAt, isAsking, isTransactionTaken, writeTurn } from './writing.js';
 
 export type { Turn };
 
-/** What a hand has done, and for which version of the state. */
-export type Done = { readonly token: number } /**
+/**
  * Whoever was to send is over with it. What became of it stands in the attempt's row alone: anybody who reaches
  * Temporal can complete an activity with anything.
- */ & (
-  | { readonly kind: 'sent' }
+ */
+type Sent = { readonly kind: 'sent' };
+
+/** What a hand has done, with the token that asked for it. */
+export type Done = { readonly token: number } & (
+  | Sent
   | { readonly kind: 'listed'; readonly answer: ListAnswer; readonly at: number }
   | { readonly kind: 'status'; readonly answer: StatusAnswer; readonly at: number }
   | { readonly kind: 'expired'; readonly answer: ExpiryAnswer; readonly at: number }
@@ -71,7 +74,7 @@ export async function takeTurn(book: Book, id: PaymentId, taking: Taking, now: n
     try {
       return await takeOnce(book, id, taking, now);
     } catch (error) {
-      if (!isTaken(error) || tries === MAX_TRIES) throw error;
+      if (!isTransactionTaken(error) || tries === MAX_TRIES) throw error;
     }
   }
 }

@@ -106,7 +106,7 @@ async function writeColumns(book: Book, query: Query, before: PaymentState, afte
 }
 
 /** Reports whether a turn has failed because another payment, in the same moment, has come to go by its transaction. */
-export function isTaken(error: unknown): boolean {
+export function isTransactionTaken(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.constraint === 'payments_by_trans_id';
 }
 

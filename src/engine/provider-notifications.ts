@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Message } from '../book/content.js';
 import { post } from '../book/inbox.js';
-import { findByTransId, findRow, isIdle, type PaymentRow } from '../book/payments.js';
+import { findRow, isIdle, type PaymentRow } from '../book/payments.js';
 import type { PaymentId, TransId } from '../payments/words/payment-id.js';
 import type { ProviderStatus } from '../payments/words/transaction.js';
 import type { NotificationLimits } from './notification-limits.js';
@@ -48,14 +48,4 @@ export async function deliverHint(context: HintContext, id: PaymentId, hint: Hin
 
 function agrees(payment: PaymentRow, { transId = payment.transId, status }: Hint): boolean {
   return transId === payment.transId && status === payment.status;
-}
-
-/**
- * Finds the payment that a hint may be for that names a transaction alone: exactly one has it.
- *
- * @throws {BookUnavailable}
- */
-export async function findForHint({ book }: HintContext, transId: TransId): Promise<PaymentId | undefined> {
-  const [found, ...others] = await findByTransId(book, transId);
-  return others.length === 0 ? found?.id : undefined;
 }

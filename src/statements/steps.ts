@@ -2,7 +2,8 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
 import type { Book } from '../book/book.js';
-import { type DayPayments, isTaken, paymentsOfDay, paymentsWith } from '../book/day-payments.js';
+import { type DayPayments, paymentsOfDay, paymentsWith } from '../book/day-payments.js';
+import { findByTransId } from '../book/payments.js';
 import { Statements } from '../book/statements.js';
 import type { Ring } from '../engine/ring.js';
 import { SERVICES, type Service } from '../payments/words/order.js';
@@ -119,7 +120,7 @@ async function comparePayments(making: Making, run: StatementRun): Promise<void>
   const lists = new Map(await statements.part(runId, LISTS));
   const comparison = await compareDay(payments, found, lists, {
     paymentsWith: (ids) => paymentsWith(book, ids),
-    isHeld: ({ transId }) => isTaken(book, transId),
+    isHeld: async ({ transId }) => (await findByTransId(book, transId)) !== undefined,
     list: ({ kind, id }) => questions.transactionsOf(kind, id).catch(ignoreNoAnswer),
   });
   await statements.savePart(runId, COMPARISON, { ...comparison, cutOff });

@@ -3,10 +3,10 @@ import { readCursor, toCursor } from '../../src/api/cursor.js';
 import type { Route } from '../../src/api/route.js';
 import { listEvents } from '../../src/api/routes/events.js';
 import { listPayments } from '../../src/api/routes/list-payments.js';
-import type { Place } from '../../src/book/lists.js';
+import type { ListPlace } from '../../src/book/lists.js';
 import type { PaymentId } from '../../src/payments/words/payment-id.js';
 
-const place = (createdAt: number, id: string): Place => ({ createdAt, id: id as PaymentId });
+const place = (createdAt: number, id: string): ListPlace => ({ createdAt, id: id as PaymentId });
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 function queryOf(route: Route) {

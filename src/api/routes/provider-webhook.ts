@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { findByTransId } from '../../book/payments.js';
 import { dropMatched, keepUnmatched } from '../../book/unmatched.js';
 import { TooManyNotifications } from '../../engine/errors.js';
-import { deliverHint, findForHint, type HintContext, type HintDelivery } from '../../engine/provider-notifications.js';
+import { deliverHint, type HintContext, type HintDelivery } from '../../engine/provider-notifications.js';
 import { sameSecret } from '../../http/auth.js';
 import { MAX_BODY_BYTES } from '../../http/body.js';
 import type { WebhookResult } from '../../http/metrics.js';
@@ -161,8 +162,7 @@ async function acceptHint(
 
 /**
  * Delivers a notification to its payment: the payment's id is the transaction's externalId and userId. The provider
- * doesn't document which fields it sends. Otherwise, finds the payment by its transaction, if exactly one payment has
- * it.
+ * doesn't document which fields it sends. Otherwise, finds the payment that goes by its transaction.
  *
  * @throws {TooManyNotifications | BookUnavailable}
  */
@@ -178,7 +178,7 @@ async function deliverToPayment(
     if (delivery !== 'unknown') return delivery;
   }
   if (transId === undefined) return 'unknown';
-  const id = await findForHint(context, transId);
+  const id = (await findByTransId(context.book, transId))?.id;
   if (id === undefined || id === paymentId) return 'unknown';
   request.record.paymentId = id;
   return await deliverHint(context, id, hint);

@@ -118,9 +118,8 @@ async function refuseTaken(
 ): Promise<void> {
   if (asked.kind !== 'decide' || asked.resolution.decision.action !== 'match') return;
   const { transId } = asked.resolution.decision;
-  const holders = await findByTransId(context.book, transId);
-  const other = holders.find(({ id }) => id !== found.id);
-  if (other === undefined) return;
+  const other = await findByTransId(context.book, transId);
+  if (other === undefined || other.id === found.id) return;
   const message = `Transaction ${transId} already belongs to the payment ${other.id}.`;
   throw refusal('resolution_refused', shown(context, caller, found), message);
 }
