@@ -63,8 +63,8 @@ interface News {
 
 /**
  * Takes a payment's turn: one transaction that locks its state, takes what has come, steps the machine, and writes the
- * state and all that follows from it. Beside the claim, nothing else changes a payment. Whatever is repeated, doubled,
- * late or lost meets the lock or the token: each has one effect.
+ * state and all that follows from it. Beside the claim, and the erasing of a payer's data, nothing else changes a
+ * payment. Whatever is repeated, doubled, late or lost meets the lock or the token: each has one effect.
  *
  * @param now ms since the epoch
  * @returns `undefined` when there is no such payment
