@@ -1,11 +1,13 @@
 import { once } from 'node:events';
 import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
 import { createApi } from './api/app.js';
 import { temporalCalls } from './api/request-traces.js';
 import { Book } from './book/book.js';
 import { beatsInTemporal, runBeats } from './engine/beats.js';
 import { paymentMetrics } from './engine/payment-metrics.js';
 import { paymentReports } from './engine/reports.js';
+import type { RequestAllowance } from './http/request-limits.js';
 import { serve } from './http/server.js';
 import type { PaymentTerms } from './payments/words/order.js';
 import { isBookReady, untilBookIsReady } from './process/book.js';
@@ -36,6 +38,7 @@ const MAX_FAILURES_PER_MINUTE = 20;
  */
 await runProcess(async (stop) => {
   const config = readConfig('api', process.env);
+  const { HOST: host, TRUSTED_PROXIES: trustedProxies } = config;
   const logger = createLogger('api', config.LOG_LEVEL);
   const target = loadTemporalTarget(withTemporalApiKey(process.env));
   const tracing = await startTracing('sanaga-api', config.OTEL_EXPORTER_OTLP_ENDPOINT, config.OTEL_TRACES_SAMPLER_ARG);
@@ -52,13 +55,8 @@ await runProcess(async (stop) => {
     temporalUiUrl: config.TEMPORAL_UI_URL,
     terms: toTerms(config),
     merchants: merchantsOf(config),
-    trustedProxies: config.TRUSTED_PROXIES,
-    allowance: {
-      perMinute: config.MAX_REQUESTS_PER_MINUTE,
-      concurrent: config.MAX_CONCURRENT_REQUESTS,
-      active: config.MAX_ACTIVE_REQUESTS,
-      failures: MAX_FAILURES_PER_MINUTE,
-    },
+    trustedProxies,
+    allowance: allowanceOf(config),
     webhookToken: config.WEBHOOK_TOKEN,
     floatWarnBelow: config.FLOAT_WARN_BELOW,
     providers,
@@ -77,21 +75,12 @@ await runProcess(async (stop) => {
   const ending = AbortSignal.any([stop, ended.signal]);
   const required = { connection: client.connection, namespace: target.namespace, logger };
   try {
-    if (config.API_METRICS_ADDRESS !== undefined) {
-      page = await serveMetrics(config.API_METRICS_ADDRESS, registry);
-      logger.info({ address: config.API_METRICS_ADDRESS }, 'metrics are shown');
-    }
+    page = await showMetrics(config.API_METRICS_ADDRESS, registry, logger);
     const isReady = await orStopped(isNamespaceReady(required), stop);
     const hasBook = await orStopped(isBookReady(book), stop);
     if (stop.aborted) return;
-    const serving = await serve(app, {
-      host: config.HOST,
-      port: config.PORT,
-      shutdown,
-      onUnparsed,
-      trustedProxies: config.TRUSTED_PROXIES,
-    });
-    logger.info({ host: config.HOST, port: serving.port, temporal: target.address }, 'API is listening');
+    const serving = await serve(app, { host, port: config.PORT, shutdown, onUnparsed, trustedProxies });
+    logger.info({ host, port: serving.port, temporal: target.address }, 'API is listening');
     try {
       // Where no worker runs, what nobody has sent can be withdrawn only while the book is known not to have gone back.
       beating = runBeats({ book, store: beatsInTemporal(client, config.TEMPORAL_TASK_QUEUE), logger }, ending);
@@ -113,6 +102,26 @@ await runProcess(async (stop) => {
     logger.info('API has stopped');
   }
 });
+
+function allowanceOf(config: Config<'api'>): RequestAllowance {
+  return {
+    perMinute: config.MAX_REQUESTS_PER_MINUTE,
+    concurrent: config.MAX_CONCURRENT_REQUESTS,
+    active: config.MAX_ACTIVE_REQUESTS,
+    failures: MAX_FAILURES_PER_MINUTE,
+  };
+}
+
+async function showMetrics(
+  address: string | undefined,
+  registry: Registry,
+  logger: Logger,
+): Promise<MetricsPage | undefined> {
+  if (address === undefined) return undefined;
+  const page = await serveMetrics(address, registry);
+  logger.info({ address }, 'metrics are shown');
+  return page;
+}
 
 /** Reads the merchants again on SIGHUP. */
 function reloadMerchants(replace: (merchants: readonly Merchant[]) => void, logger: Logger): void {

@@ -68,19 +68,15 @@ const LOOPS_GRACE_MS = 1_000;
  */
 await runProcess(async (stop) => {
   const config = readConfig('worker', process.env);
+  const { TEMPORAL_TASK_QUEUE: taskQueue, OTEL_EXPORTER_OTLP_ENDPOINT: collector } = config;
   const logger = createLogger('worker', config.LOG_LEVEL);
   const target = loadTemporalTarget(withTemporalApiKey(process.env));
   const { namespace } = target;
-  const taskQueue = config.TEMPORAL_TASK_QUEUE;
   const registry = createRegistry();
   const measures = paymentMetrics(registry);
   const onCall = providerMetrics(registry);
   const encryption = encryptionOf(config, codecMetrics(registry));
-  const tracing = await startTracing(
-    'sanaga-worker',
-    config.OTEL_EXPORTER_OTLP_ENDPOINT,
-    config.OTEL_TRACES_SAMPLER_ARG,
-  );
+  const tracing = await startTracing('sanaga-worker', collector, config.OTEL_TRACES_SAMPLER_ARG);
 
   const merchants = new WorkersMerchants(config, logger);
   const merchant = measuredNotifier(createNotifier(config, merchants, logger, tracing), registry);
@@ -102,20 +98,17 @@ await runProcess(async (stop) => {
     await untilNamespaceIsReady({ connection, namespace, logger }, stop);
     if (stop.aborted) return;
     const ring = ringer(client, taskQueue, book);
+    const context = { book, providers, logger };
+    const collections = refundedCollections(book, ring);
+    const limitsOf = (name: string) => merchants.limitsOf(name);
+    const reports = paymentReports(logger, measures, tracing);
     const creating = createPaymentWorker({
       connection,
       namespace,
       taskQueue,
       encryption,
-      activities: createActivities({
-        book,
-        providers,
-        collections: refundedCollections(book, ring),
-        limitsOf: (name) => merchants.limitsOf(name),
-        logger,
-        reports: paymentReports(logger, measures, tracing),
-      }),
-      statementSteps: createStatementSteps({ book, providers, ring, logger }),
+      activities: createActivities({ ...context, collections, limitsOf, reports }),
+      statementSteps: createStatementSteps({ ...context, ring }),
       tracing,
       workflowBundle: { codePath: WORKFLOW_BUNDLE },
       ...workerSettings(config),
