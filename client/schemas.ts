@@ -969,7 +969,6 @@ export interface StatementDifference {
     | 'only_at_provider'
     | 'missing_at_provider'
     | 'several_transactions'
-    | 'shared_transaction'
     | 'amount_differs'
     | 'kind_differs'
     | 'status_differs'
