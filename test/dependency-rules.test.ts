@@ -81,7 +81,7 @@ const sound: Tree = {
   'src/workflows/inputs.ts':
     "import * as z from 'zod/mini'; import { state } from '../payments/machine/state-schema.js'; export const read = [z, state];",
   'src/workflows/index.ts':
-    "import type { Activities } from '../activities/activities.js'; import type { Done } from '../book/turn.js'; import { most } from '../payments/words/order.js'; import { attributes } from '../temporal/search-attributes.js'; import { hint } from './messages.js'; export const run = (a: Activities, done: Done) => [a, done, most, attributes, hint];",
+    "import type { Activities } from '../activities/activities.js'; import type { Done } from '../book/turn.js'; import { most } from '../payments/words/order.js'; import { attributes } from '../temporal/search-attributes.js'; import { hint } from './messages.js'; import { read } from './inputs.js'; export const run = (a: Activities, done: Done) => [a, done, most, attributes, hint, read];",
   'src/settings/read-settings.ts': "import { LIMIT } from '../payments/words/limits.js'; export const config = LIMIT;",
   'src/http/server.ts': "import { logger } from '../telemetry/logger.js'; export const serve = logger;",
   'src/telemetry/logger.ts': "import { z } from 'zod'; export const logger = z;",
