@@ -31,6 +31,8 @@ function problemOf(error: EngineError): Problem {
   switch (error.kind) {
     case 'unavailable':
       return temporarilyUnavailable(message, { cause });
+    case 'takesApproval':
+      return temporarilyUnavailable('Other refunds of the collection were ordered meanwhile. Try again.', { cause });
     case 'startUncertain': {
       const { paymentId, repeatable } = error;
       const next = repeatable

@@ -116,6 +116,15 @@ export class MoreThanRefundable extends ExpectedError {
   }
 }
 
+/** A refund was ordered without an approval that it takes, since others of its collection came between. */
+export class TakesApproval extends ExpectedError {
+  readonly kind = 'takesApproval';
+
+  constructor() {
+    super("the collection's refunds take an approval together");
+  }
+}
+
 /** The errors that any request may meet. */
 export type EngineError =
   | Unavailable
@@ -126,7 +135,8 @@ export type EngineError =
   | AmountTooLarge
   | DailyLimitReached
   | NotRefundable
-  | MoreThanRefundable;
+  | MoreThanRefundable
+  | TakesApproval;
 
 /** Reports whether the engine expects an error, so that a caller can be told of it. */
 export function isEngineError(error: unknown): error is EngineError {

@@ -305,6 +305,30 @@ describe('the recipient of a refund', () => {
     expect([same.status, same.body.held]).toEqual([201, undefined]);
   });
 
+  it('takes an approval once those of one collection are above the limit together, also at once', async () => {
+    const limited = merchantsWith([...KEYS, APPROVER], { approveAbove: 500 });
+    try {
+      api.replaceMerchants(limited);
+      second.replaceMerchants(limited);
+      const collection = await collected();
+      const parts = [300, 200, 100].map((amount) => () => refund(collection, { amount, phone: PAYER }));
+      for (const [index, part] of parts.entries()) {
+        const { status, body } = await part();
+        expect([status, body.held?.for]).toEqual([201, index < 2 ? undefined : ['approval']]);
+      }
+      const other = await collected();
+      const atOnce = await Promise.all(
+        [0, 1, 2].map((on) => refund(other, { amount: 300 }, { on: on % 2 ? second : api })),
+      );
+      expect(atOnce.map(({ status }) => status)).toEqual([201, 201, 201]);
+      expect(atOnce.filter(({ body }) => body.held === undefined)).toHaveLength(1);
+      expect(await sentFor(other)).toBe(300);
+    } finally {
+      api.replaceMerchants(merchants);
+      second.replaceMerchants(merchants);
+    }
+  });
+
   it.each([
     ['phone', { phone: '677000001' }, {}],
     ['amount', {}, { approveAbove: 500 }],

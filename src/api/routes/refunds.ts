@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type FoundPayment, readRefunds } from '../../book/payments.js';
-import { MoreThanRefundable, NotRefundable } from '../../engine/errors.js';
+import { MoreThanRefundable, NotRefundable, TakesApproval } from '../../engine/errors.js';
 import { objectionToAmount } from '../../engine/merchant-limits.js';
 import { findOrdered, type Ordered, refuseUnlessOrdered } from '../../engine/order.js';
 import { MAX_REFUNDS, type RefundSums, readRefundSums } from '../../engine/refunds.js';
@@ -133,11 +133,13 @@ async function orderRefund(
   let collection = found;
   for (let tries = 1; ; tries++) {
     const order = await toRefundOrder(request, context, collection, id);
-    await refuseUnapprovable(context, order, caller, order.approval && body.phone ? 'phone' : 'amount');
+    const { approval: isForNumber } = recipientOf(collection.kept.state.order, body);
+    await refuseUnapprovable(context, order, caller, isForNumber ? 'phone' : 'amount');
     await refuseUnlessOrdered(context, order, objectionToAmount(order, caller.limits, context.book.now()));
     try {
       return await orderFor(request, context, { order, fingerprint: digest, repeatable: true });
     } catch (error) {
+      if (error instanceof TakesApproval && tries < MAX_TRIES) continue;
       if (!(error instanceof NotRefundable || error instanceof MoreThanRefundable)) throw error;
       collection = await ownCollection(request, context);
       if (error instanceof NotRefundable) throw notRefundable(collection, caller, context);
@@ -164,6 +166,7 @@ async function toRefundOrder(
   const { state } = collection.kept;
   if (collectedBy(state) === undefined) throw notRefundable(collection, caller, context);
   const recipient = recipientOf(state.order, body);
+  const { approveAbove = Number.POSITIVE_INFINITY } = caller.limits;
   const { count, ...sums } = await readRefundSums(context.book, state, id);
   const { expectedRefundable, amount: asked = sums.refundable, reason } = body;
   if (expectedRefundable !== undefined && expectedRefundable !== sums.refundable) throw refundableMismatch(sums);
@@ -171,7 +174,8 @@ async function toRefundOrder(
   if (count >= MAX_REFUNDS) throw tooManyRefunds(collection, sums, caller, context);
   const { person: orderedBy, personKeys: orderedByKeys } = caller;
   const refund = { refundOf: collection.id, refundReason: reason, orderedBy, orderedByKeys, metadata: {} };
-  return { id, kind: 'payout', amount: asked, ...recipient, ...refund };
+  const isTogetherAbove = sums.refunded + sums.refunding + asked > approveAbove;
+  return { id, kind: 'payout', amount: asked, ...recipient, ...(isTogetherAbove && { approval: true }), ...refund };
 }
 
 /**
