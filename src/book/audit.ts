@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Book } from './book.js';
+import { time } from './columns.js';
 import type { Query } from './database.js';
 import type { Place } from './seals.js';
 import { UnreadableRecordError } from './versioned-json.js';
@@ -26,7 +27,6 @@ export type Did =
   | 'recheck'
   | 'resendNotification'
   | 'look'
-  | 'previewPayer'
   | 'exportPayer'
   | 'erasePayer';
 
@@ -73,7 +73,7 @@ export interface Audited {
 }
 
 const auditRow = z.object({
-  at: z.date().transform((date) => date.getTime()),
+  at: time,
   who: z.string(),
   did: z.string().transform((did) => did as Did),
   target: z.string().optional(),

@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import { collectedBy } from '../payments/machine/refunds.js';
 import { EMPTY_TIMELINE } from '../payments/views/timeline-entry.js';
-import { type PaymentOrder, type PaymentTerms, refundOf, sendAtOf, serviceOf } from '../payments/words/order.js';
+import {
+  needsApproval,
+  type PaymentOrder,
+  type PaymentTerms,
+  refundOf,
+  sendAtOf,
+  serviceOf,
+} from '../payments/words/order.js';
 import { isFinalPayment, openPayment, type PaymentState, statusOf } from '../payments/words/payment-state.js';
 import type { PersonsKey } from '../payments/words/person.js';
 import { dayOf } from '../payments/words/time.js';
@@ -21,8 +28,6 @@ export interface Claim {
   /** Digest of the request's body: it shows when an Idempotency-Key is repeated with another body. */
   readonly fingerprint: string;
   readonly requestId: string;
-  /** Identifies the key that it was ordered with. */
-  readonly orderedWith?: string | undefined;
   /** The merchant's limit for the payouts of a day, in XAF. */
   readonly maxPerDay?: number | undefined;
   /** The merchant's keys, with their persons: who orders a payout doesn't approve it with another of these. */
@@ -45,6 +50,8 @@ export type Claimed =
   | { readonly kind: 'notRefundable'; readonly collection?: PaymentState | undefined }
   /** `counted`: what the collection's other refunds take; XAF. */
   | { readonly kind: 'noRoom'; readonly collected: number; readonly counted: number }
+  /** With the collection's other refunds, it is of more than goes out without another person's approval. */
+  | { readonly kind: 'takesApproval' }
   /** `total`: the day's payouts, without this one; XAF. */
   | { readonly kind: 'overDay'; readonly day: string; readonly total: number };
 
@@ -88,21 +95,20 @@ async function insertPayment(
   payer: PayerDigests | undefined,
   now: number,
 ): Promise<boolean> {
-  const { order, terms, merchant, fingerprint, requestId, orderedWith } = claim;
+  const { order, terms, merchant, fingerprint, requestId } = claim;
   const state = openPayment(order, terms, now);
   const { phase } = state;
   const sendAt = sendAtOf(order);
   const isPayout = order.kind === 'payout';
   const { since, until } = waitOf(state);
   const rows = await query(
-    `INSERT INTO payments (id, merchant, kind, method, fingerprint, request_id, ordered_by, ordered_with, created_at,
-       status, final, held_for, waits_since, waits_until, send_at, amount, external_id, user_id, refund_of,
-       refund_counts, day_counts, counts_on, payers, payers_key)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)
+    `INSERT INTO payments (id, merchant, kind, method, fingerprint, request_id, created_at, status, final, held_for,
+       waits_since, waits_until, send_at, amount, external_id, user_id, refund_of, refund_counts, day_counts, counts_on,
+       payers, payers_key)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)
      ON CONFLICT (id) DO NOTHING RETURNING id`,
     [
-      ...[order.id, merchant, serviceOf(order), order.kind, fingerprint, requestId],
-      ...[isPayout ? (order.orderedBy ?? null) : null, orderedWith ?? null, new Date(now)],
+      ...[order.id, merchant, serviceOf(order), order.kind, fingerprint, requestId, new Date(now)],
       ...[statusOf(state), isFinalPayment(state), phase.kind === 'held' ? phase.for : []],
       ...[since === undefined ? null : new Date(since), until === undefined ? null : new Date(until)],
       ...[sendAt === undefined ? null : new Date(sendAt), order.amount],
@@ -133,7 +139,7 @@ async function insertState(book: Book, query: Query, { order, terms }: Claim, no
 }
 
 /** Its own row counts already, and is left out of the sum. @throws {Refused} */
-async function takeRefundRoom(book: Book, query: Query, { order }: Claim): Promise<void> {
+async function takeRefundRoom(book: Book, query: Query, { order, terms }: Claim): Promise<void> {
   const of = refundOf(order);
   if (of === undefined) return;
   const collection = (await lockState(query, book.seals, of))?.kept.state;
@@ -141,6 +147,9 @@ async function takeRefundRoom(book: Book, query: Query, { order }: Claim): Promi
   if (collected === undefined) throw new Refused({ kind: 'notRefundable', collection });
   const counted = await refundedByOthers(query, of, order.id);
   if (counted + order.amount > collected) throw new Refused({ kind: 'noRoom', collected, counted });
+  // Otherwise, an approval is passed by whoever refunds one part after the other.
+  const isTogether = needsApproval({ ...order, amount: counted + order.amount }, terms);
+  if (isTogether && !needsApproval(order, terms)) throw new Refused({ kind: 'takesApproval' });
 }
 
 /** @throws {Refused} */

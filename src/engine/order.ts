@@ -27,6 +27,7 @@ import {
   MoreThanRefundable,
   NotRefundable,
   StartUncertain,
+  TakesApproval,
   Unavailable,
 } from './errors.js';
 import { type LinkContext, makeLink } from './links.js';
@@ -68,7 +69,7 @@ export interface Ordered {
  * Orders a payment: claims it in the book, has it sent, and waits for the provider's answer as long as a response may
  * take. Finds one that was ordered before. Once it is claimed, it is never refused any more.
  *
- * @throws {KeyReused | NotRefundable | MoreThanRefundable | DailyLimitReached}
+ * @throws {KeyReused | NotRefundable | MoreThanRefundable | TakesApproval | DailyLimitReached}
  * @throws {Unavailable} when nothing was done.
  * @throws {StartUncertain} when it isn't known whether it is claimed.
  */
@@ -135,8 +136,7 @@ async function claimWhileTemporalAnswers(
     throw error;
   }
   const { terms } = context;
-  const orderedWith = caller.keyId;
-  const wanted = { order, terms, merchant, fingerprint, requestId, orderedWith, maxPerDay, people, caller };
+  const wanted = { order, terms, merchant, fingerprint, requestId, maxPerDay, people, caller };
   const claimed = await claimSurely(request, () => claim(context.book, wanted, now));
   switch (claimed.kind) {
     case 'claimed':
@@ -149,6 +149,8 @@ async function claimWhileTemporalAnswers(
       throw new NotRefundable();
     case 'noRoom':
       throw new MoreThanRefundable();
+    case 'takesApproval':
+      throw new TakesApproval();
     case 'overDay': {
       const { day, total } = claimed;
       const at = day === dayOf(now) ? now : startOf(day);

@@ -13,9 +13,6 @@ CREATE TABLE payments (
   -- A digest of the request, to tell a repeated one from another under the same key.
   fingerprint text NOT NULL,
   request_id text NOT NULL,
-  -- Who ordered it, and with which key.
-  ordered_by text,
-  ordered_with text,
   created_at timestamptz NOT NULL,
   status text NOT NULL,
   final boolean NOT NULL,
@@ -26,7 +23,7 @@ CREATE TABLE payments (
   send_at timestamptz,
   released_at timestamptz,
   -- XAF: what was ordered, and what has moved of a SUCCESSFUL payment.
-  amount bigint NOT NULL,
+  amount bigint NOT NULL CHECK (amount > 0),
   amount_paid bigint,
   trans_id text,
   financial_trans_id text,
@@ -40,14 +37,14 @@ CREATE TABLE payments (
   refund_of text COLLATE "C" REFERENCES payments (id),
   -- What it takes of its collection's room, and of its merchant's limit for a day; XAF. Nothing once it has ended
   -- without having been sent, and all of its attempts are closed.
-  refund_counts bigint NOT NULL DEFAULT 0,
-  day_counts bigint NOT NULL DEFAULT 0,
+  refund_counts bigint NOT NULL DEFAULT 0 CHECK (refund_counts >= 0),
+  day_counts bigint NOT NULL DEFAULT 0 CHECK (day_counts >= 0),
   -- The day in Cameroon that it counts on, such as 2026-11-28: that of its order or its date, and then of its sending.
   counts_on text
 );
 CREATE INDEX payments_listed ON payments (created_at DESC, id, status, kind, amount);
 CREATE INDEX payments_listed_of_merchant ON payments (merchant, created_at DESC, id, status, kind, amount);
-CREATE INDEX payments_open ON payments (created_at DESC, id, status) WHERE NOT final;
+CREATE INDEX payments_open ON payments (created_at DESC, id, status, merchant) WHERE NOT final;
 -- One transaction pays one payment, whatever the provider leaves out.
 CREATE UNIQUE INDEX payments_by_trans_id ON payments (trans_id) WHERE trans_id IS NOT NULL;
 CREATE INDEX payments_by_financial_trans_id ON payments (financial_trans_id) WHERE financial_trans_id IS NOT NULL;
@@ -96,7 +93,8 @@ CREATE TABLE sends (
   sealed bytea,
   -- A turn has taken the outcome.
   taken boolean NOT NULL DEFAULT false,
-  PRIMARY KEY (payment_id, attempt)
+  PRIMARY KEY (payment_id, attempt),
+  CHECK (hand IS NOT NULL OR outcome IS NOT NULL)
 );
 CREATE INDEX sends_untaken ON sends (payment_id) WHERE outcome IS NOT NULL AND NOT taken;
 
@@ -112,6 +110,7 @@ CREATE TABLE inbox (
   reply bytea
 );
 CREATE INDEX inbox_untaken ON inbox (payment_id, id) WHERE taken_in IS NULL;
+CREATE INDEX inbox_of_payment ON inbox (payment_id);
 
 -- Every name that a merchants' file has had for a key: one person's other keys don't do what takes another person. A row
 -- is only ever added.
@@ -214,6 +213,7 @@ CREATE TABLE audit (
 );
 CREATE INDEX audit_by_target ON audit (target, id) WHERE target IS NOT NULL;
 CREATE INDEX audit_by_time ON audit (at);
+CREATE INDEX audit_of_payers ON audit (id) WHERE did IN ('exportPayer', 'erasePayer');
 
 -- Payments whose payer's personal data is to be erased once they are over: until then, they may need it.
 CREATE TABLE erasures (
