@@ -1,11 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Book } from '../../src/book/book.js';
 import { claim } from '../../src/book/claim.js';
+import { countOpen } from '../../src/book/counts.js';
 import { giveBack, oldestDue, takeOverdue } from '../../src/book/due.js';
 import { post } from '../../src/book/inbox.js';
+import { findPayment } from '../../src/book/payments.js';
+import { takeTurn } from '../../src/book/turn.js';
+import { toPayment } from '../../src/payments/views/to-payment.js';
+import type { PayoutOrder } from '../../src/payments/words/order.js';
 import type { PaymentId, TransId } from '../../src/payments/words/payment-id.js';
+import type { PaymentState } from '../../src/payments/words/payment-state.js';
 import { newBook, rowsRead, type TestBook } from '../support/books.js';
-import { HOUR, MINUTE, paymentId, payoutOrder, terms } from '../support/orders.js';
+import { DAY, HOUR, MINUTE, paymentId, payoutOrder, terms } from '../support/orders.js';
 import { Hand, World } from './hand.js';
 
 let made: TestBook;
@@ -20,9 +26,10 @@ beforeEach(async () => {
   world = new World();
 });
 
-async function newPayout(): Promise<PaymentId> {
-  const order = { ...payoutOrder, id: paymentId(`pay_${++number}`) };
-  const ordered = { order, terms, merchant: 'shop', fingerprint: 'body', requestId: 'request' };
+async function newPayout(more: Partial<PayoutOrder> = {}): Promise<PaymentId> {
+  const order = { ...payoutOrder, orderedBy: 'ann', ...more, id: paymentId(`pay_${++number}`) };
+  const people = [{ merchant: 'shop', person: 'bob', keyId: 'key-of-bob' }];
+  const ordered = { order, terms, merchant: 'shop', fingerprint: 'body', requestId: 'request', people };
   expect(await claim(book, ordered, world.now)).toEqual({ kind: 'claimed' });
   return order.id;
 }
@@ -62,6 +69,25 @@ describe('a payment is overdue', () => {
     await new Hand(book, world, told).run();
     await new Hand(book, world, sent).run();
     expect(await late()).toEqual([]);
+  });
+});
+
+describe('a payout that waits for an approval', () => {
+  it('is overdue once it was approved, or nobody has in time, and its workflow stands still', async () => {
+    const [approved, forgotten] = [await newPayout({ approval: true }), await newPayout({ approval: true })];
+    for (const id of [approved, forgotten]) await new Hand(book, world, id).run();
+    world.now += 2 * HOUR;
+    expect(await oldestDue(book, world.now)).toBeUndefined();
+    expect((await countOpen(book, 0, 0)).unapprovedSince).toBe(world.now - 2 * HOUR);
+    const { digest = '' } = toPayment((await findPayment(book, approved))?.kept.state as PaymentState).held ?? {};
+    await post(book, approved, { kind: 'approve', by: 'bob', digest, at: world.now }, world.now);
+    await takeTurn(book, approved, { asksNothing: true }, world.now);
+    world.now += 2 * MINUTE;
+    expect(await oldestDue(book, world.now)).toBe(world.now - 2 * MINUTE);
+    expect(await late()).toEqual([approved]);
+    await new Hand(book, world, approved).run();
+    world.now += 7 * DAY;
+    expect(await late()).toContain(forgotten);
   });
 });
 
