@@ -265,7 +265,7 @@ describe('a payout that nobody approves in time', () => {
     expect(payment.timeline.entries.at(-1)).toMatchObject({ source: 'system', failureCode: 'not_approved' });
   });
 
-  it('goes to a person when the list shows that it was sent: Temporal has lost its approval', () => {
+  it('goes to a person when the list shows that it was sent: the book has lost its approval', () => {
     const payment = late().listed(transactionOf(ordered, { status: 'SUCCESSFUL' }));
     expect(payment.phase('review')).toMatchObject({ held: true, why: expect.stringContaining('not released') });
     expect(payment.match('T1').found('SUCCESSFUL').reply?.kind).toBe('done');
@@ -287,7 +287,7 @@ describe('a payout that nobody approves in time', () => {
 });
 
 describe('a payout that a person rejects', () => {
-  it('is FAILED at once where no run can have sent it, and says why and who', () => {
+  it('is FAILED at once where nothing of it can have left, and says why and who', () => {
     const payment = toApprove().rejectPayout('bob');
     expect(payment.reply?.kind).toBe('done');
     expect(toPayment(payment.payment)).toMatchObject({
@@ -302,7 +302,7 @@ describe('a payout that a person rejects', () => {
     expect(payment.todo).toEqual({ kind: 'end' });
   });
 
-  it('is never sent, and ends once the list was read where a run may have sent it', () => {
+  it('is never sent, and ends once the list was read where something may have left', () => {
     const payment = dated({ approval: true }).approve('bob').rejectPayout('eve', true);
     expect(payment.reply).toBeUndefined();
     expect(payment.at(FRIDAY).todo.kind).toBe('lookUp');
@@ -318,7 +318,7 @@ describe('a payout that a person rejects', () => {
 });
 
 describe('a held payout that its merchant cancels', () => {
-  it('is withdrawn at once where no run can have sent it', () => {
+  it('is withdrawn at once where nothing of it can have left', () => {
     const payment = toApprove().cancel();
     expect(toPayment(payment.payment)).toMatchObject({ status: 'FAILED', failureCode: 'withdrawn' });
     expect(payment.timeline.entries.at(-1)).toMatchObject({ source: 'merchant', by: 'shop' });
