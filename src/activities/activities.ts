@@ -1,7 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Book } from '../book/book.js';
-import { BookUnavailable } from '../book/database.js';
+import { whileAway } from '../book/database.js';
 import { findPayment } from '../book/payments.js';
 import { type Taking, type Told, type Turn, takeTurn } from '../book/turn.js';
 import type { Todo } from '../payments/machine/plan.js';
@@ -64,9 +63,6 @@ interface Attempted {
 /** For how long a turn is tried again while the book is away, after a question: its answer is kept so long, in ms. */
 const KEEP_ANSWER_MS = 10_000;
 
-/** Between two of these, in ms: a database that refuses connections does so at once. */
-const TAKE_AGAIN_MS = 250;
-
 /**
  * Makes the activities of the payment workflows. None throws for what the provider or the network does: every answer is
  * a value that the payment's next turn decides on, so that Temporal never repeats a call by retrying. What becomes of a
@@ -98,7 +94,8 @@ export function createActivities(dependencies: ActivityDependencies) {
       if (found === undefined) throw unknownPayment(id);
       const { kept, asked } = found;
       const done = asked === token ? await askProvider(context, kept, token) : undefined;
-      return await whileKept(() => turn(id, { told, ...(done && { done }) }));
+      // Without the turn, the provider would be asked again.
+      return await whileAway(() => turn(id, { told, ...(done && { done }) }), KEEP_ANSWER_MS);
     },
 
     createLink: send,
@@ -108,19 +105,6 @@ export function createActivities(dependencies: ActivityDependencies) {
 }
 
 export type Activities = ReturnType<typeof createActivities>;
-
-/** Takes a turn with an answer, again and again for some time: without the turn, the provider would be asked again. */
-async function whileKept<T>(take: () => Promise<T>): Promise<T> {
-  const end = Date.now() + KEEP_ANSWER_MS;
-  for (;;) {
-    try {
-      return await take();
-    } catch (error) {
-      if (!(error instanceof BookUnavailable) || Date.now() > end) throw error;
-    }
-    await pause(TAKE_AGAIN_MS);
-  }
-}
 
 function toStep({ todo, token, attempt, version, at, after }: Turn): Step {
   const transId = transIdOf(after);

@@ -1,7 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Book } from '../book/book.js';
-import { BookUnavailable } from '../book/database.js';
+import { BookUnavailable, whileAway } from '../book/database.js';
 import { fence, LEAVES_WITHIN_MS, type LimitsNow } from '../book/fence.js';
 import { findPayment } from '../book/payments.js';
 import { newNumber } from '../book/rows.js';
@@ -126,18 +125,11 @@ const unsent = (outcome: InitiationOutcome): Clearance => ({ kind: 'unsent', out
 
 /** Writes what became of an attempt, again and again for some time while the book is away. */
 async function keep({ logger }: SendingContext, { id }: Attempt, write: () => Promise<void>): Promise<void> {
-  const end = Date.now() + KEEP_WITHIN_MS;
-  for (;;) {
-    try {
-      return await write();
-    } catch (error) {
-      if (!(error instanceof BookUnavailable)) throw error;
-      if (Date.now() > end) {
-        logger.warn({ err: error, paymentId: id }, 'the outcome of a request could not be kept in the book');
-        return;
-      }
-      await pause(500);
-    }
+  try {
+    await whileAway(write, KEEP_WITHIN_MS);
+  } catch (error) {
+    if (!(error instanceof BookUnavailable)) throw error;
+    logger.warn({ err: error, paymentId: id }, 'the outcome of a request could not be kept in the book');
   }
 }
 

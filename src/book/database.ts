@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 
 /** The book's database: a pool of connections, and transactions on it. */
@@ -13,6 +14,27 @@ export class BookUnavailable extends Error {
     options?: ErrorOptions,
   ) {
     super(message, options);
+  }
+}
+
+/** Between two tries while the book is away, in ms: one that refuses connections does so at once. */
+const AGAIN_MS = 250;
+
+/**
+ * Does something again and again while the book is away: what it would lose can't be had again.
+ *
+ * @param withinMs after this time, it isn't tried again
+ * @throws {BookUnavailable} when it never came back
+ */
+export async function whileAway<T>(work: () => Promise<T>, withinMs: number): Promise<T> {
+  const end = Date.now() + withinMs;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof BookUnavailable) || Date.now() > end) throw error;
+    }
+    await pause(AGAIN_MS);
   }
 }
 

@@ -1,5 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import { BookUnavailable } from '../book/database.js';
+import { whileAway } from '../book/database.js';
 import { fence } from '../book/fence.js';
 import { newNumber } from '../book/rows.js';
 import { type Attempt, keepOutcome } from '../book/sends.js';
@@ -75,19 +74,12 @@ export async function makeLink(
 
 /** For how long an outcome is tried to be kept, in ms: a link that isn't in the book is lost. */
 const KEEP_WITHIN_MS = 10_000;
-const KEEP_AGAIN_MS = 250;
 
 /** Keeps what became of the request, and takes the turn after it. What comes next is for the payment's workflow. */
 async function keep({ book }: EngineContext, attempt: Attempt, outcome: InitiationOutcome): Promise<Turn | undefined> {
   const { id, token } = attempt;
-  const until = Date.now() + KEEP_WITHIN_MS;
-  for (;;) {
-    try {
-      await keepOutcome(book, attempt, outcome);
-      return await takeTurn(book, id, { done: { kind: 'sent', token }, asksNothing: true }, book.now());
-    } catch (error) {
-      if (!(error instanceof BookUnavailable) || Date.now() > until) throw error;
-    }
-    await pause(KEEP_AGAIN_MS);
-  }
+  return await whileAway(async () => {
+    await keepOutcome(book, attempt, outcome);
+    return await takeTurn(book, id, { done: { kind: 'sent', token }, asksNothing: true }, book.now());
+  }, KEEP_WITHIN_MS);
 }
