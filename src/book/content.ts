@@ -35,8 +35,7 @@ export type Message =
 type WithoutNumber<Event> = Event extends RequestEvent ? Omit<Event, 'request'> : never;
 
 /** What the book itself has written is believed: only its outer shape is checked. */
-export const believed = <T>(type: 'object' | 'string' = 'object') =>
-  z.custom<T>((value) => typeof value === type && value !== null);
+const believed = <T>() => z.custom<T>((value) => typeof value === 'object' && value !== null);
 
 export const kept = z.looseObject({ state, timeline, todo: z.optional(believed<Todo>()) });
 export const sentOutcome = z.looseObject({ outcome });

@@ -1,19 +1,15 @@
 import { z } from 'zod';
 import type { Book } from './book.js';
-
-const ms = z
-  .date()
-  .transform((date) => date.getTime())
-  .optional();
+import { time } from './columns.js';
 
 const openRow = z.object({
   reviews: z.coerce.number(),
   /** When the first of them came under review. */
-  reviewedSince: ms,
+  reviewedSince: time.optional(),
   approvals: z.coerce.number(),
   /** When the first of them began to wait, and when the first ends without an approval. */
-  unapprovedSince: ms,
-  unapprovedUntil: ms,
+  unapprovedSince: time.optional(),
+  unapprovedUntil: time.optional(),
   dated: z.coerce.number(),
   unfinished: z.coerce.number(),
 });

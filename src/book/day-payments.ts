@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { PAYMENT_STATUSES } from '../payments/words/payment.js';
-import { PAYMENT_KINDS, type PaymentId, type TransId } from '../payments/words/payment-id.js';
+import type { PaymentId } from '../payments/words/payment-id.js';
 import type { DayPayment } from '../reconciliation/reconciliation.js';
 import type { Book } from './book.js';
+import { paymentRow } from './payments.js';
 
 /**
  * Payments by their day. That is the day of a payment's creation; of a payout that was held, it is that of its release,
@@ -18,23 +18,9 @@ export interface DayPayments {
   readonly cutOff: boolean;
 }
 
-const paymentId = z.string().transform((id) => id as PaymentId);
-const dayPayment = z.object({
-  id: paymentId,
-  merchant: z.string(),
-  kind: z.enum(PAYMENT_KINDS),
-  status: z.enum(PAYMENT_STATUSES),
-  final: z.boolean(),
-  amount: z.coerce.number(),
-  amountPaid: z.coerce.number().optional(),
-  transId: z
-    .string()
-    .transform((id) => id as TransId)
-    .optional(),
-  externalId: z.string().optional(),
-  refundOf: paymentId.optional(),
-  createdAt: z.date().transform((date) => date.getTime()),
-});
+const dayPayment = paymentRow
+  .omit({ method: true, fingerprint: true, requestId: true, userId: true })
+  .extend({ amountPaid: z.coerce.number().optional() });
 
 const COLUMNS = 'id, merchant, kind, status, final, amount, amount_paid, trans_id, external_id, refund_of, created_at';
 

@@ -2,8 +2,9 @@ import { z } from 'zod';
 import type { PaymentId } from '../payments/words/payment-id.js';
 import { HOUR_MS, MINUTE_MS } from '../payments/words/time.js';
 import type { Book } from './book.js';
+import { paymentId } from './columns.js';
 
-const idRow = z.object({ id: z.string().transform((id) => id as PaymentId) });
+const idRow = z.object({ id: paymentId });
 
 /** A payment that nothing helps is rung at least so often, in ms. */
 const RUNG_EVERY_MS = HOUR_MS;

@@ -3,13 +3,14 @@ import type { PaymentOrder } from '../payments/words/order.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
 import { isFinalPayment } from '../payments/words/payment-state.js';
 import type { Book } from './book.js';
+import { paymentId } from './columns.js';
 import { BookUnavailable } from './database.js';
 import { lockState } from './rows.js';
 
 /** Payments that are looked at together. */
 const AT_ONCE = 50;
 
-const idRow = z.object({ id: z.string().transform((id) => id as PaymentId) });
+const idRow = z.object({ id: paymentId });
 
 /**
  * Erases the payer's personal data from payments that it was asked for, and that are over: nothing is due of them, and

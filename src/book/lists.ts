@@ -3,6 +3,7 @@ import type { HeldFor, OrderKind } from '../payments/words/order.js';
 import type { PaymentStatus } from '../payments/words/payment.js';
 import type { PaymentId, PaymentKind } from '../payments/words/payment-id.js';
 import type { Book } from './book.js';
+import { paymentId, time } from './columns.js';
 import type { Row, SqlValue } from './database.js';
 import { type FoundPayment, openRow, SELECT_SEALED } from './payments.js';
 import { UnreadableRecordError } from './versioned-json.js';
@@ -86,8 +87,8 @@ export async function listPayments(
 }
 
 const placeRow = z.object({
-  id: z.string().transform((id) => id as PaymentId),
-  createdAt: z.date().transform((date) => date.getTime()),
+  id: paymentId,
+  createdAt: time,
 });
 
 async function openOrName(

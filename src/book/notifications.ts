@@ -3,6 +3,7 @@ import { type Delivery, webhookId } from '../payments/words/delivery.js';
 import { PAYMENT_EVENT_TYPES, PAYMENT_STATUSES, type PaymentEventType } from '../payments/words/payment.js';
 import { PAYMENT_KINDS, type PaymentId } from '../payments/words/payment-id.js';
 import type { Book } from './book.js';
+import { paymentId, time } from './columns.js';
 import type { Query, Row } from './database.js';
 import { ERA } from './gaps.js';
 
@@ -43,23 +44,22 @@ export async function addNotifications(query: Query, id: PaymentId, events: read
   }
 }
 
-const ms = z.date().transform((date) => date.getTime());
 export const notificationId = z.object({
-  paymentId: z.string().transform((id) => id as PaymentId),
+  paymentId,
   number: z.int(),
   merchant: z.string(),
   type: z.enum(PAYMENT_EVENT_TYPES),
-  at: ms,
+  at: time,
   era: z.coerce.number(),
 });
 
 const notificationRow = notificationId.extend({
   delivery: z.enum(['due', 'delivered', 'noAddress', 'abandoned']),
-  dueAt: ms.optional(),
+  dueAt: time.optional(),
   tries: z.int(),
-  lastTriedAt: ms.optional(),
+  lastTriedAt: time.optional(),
   lastError: z.string().optional(),
-  endedAt: ms.optional(),
+  endedAt: time.optional(),
 });
 
 /** The columns of a {@link notificationRow}, of the table or its alias `one`. */
@@ -161,7 +161,7 @@ const countRow = z.object({
   merchant: z.string(),
   due: z.coerce.number(),
   abandoned: z.coerce.number(),
-  oldestAt: ms.optional(),
+  oldestAt: time.optional(),
 });
 
 /** Notifications of a merchant that it has not acknowledged. */

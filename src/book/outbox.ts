@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type DeliveryOutcome, triedAgainAt, webhookId } from '../payments/words/delivery.js';
 import { PAYMENT_EVENT_TYPES } from '../payments/words/payment.js';
 import type { Book } from './book.js';
+import { time } from './columns.js';
 import { type Notification, notificationId } from './notifications.js';
 
 /*
@@ -34,10 +35,7 @@ export interface Busy {
 
 const dueRow = notificationId.extend({
   tries: z.int(),
-  firstTriedAt: z
-    .date()
-    .transform((date) => date.getTime())
-    .optional(),
+  firstTriedAt: time.optional(),
   takenBy: z.array(z.string()),
 });
 

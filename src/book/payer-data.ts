@@ -3,8 +3,7 @@ import { z } from 'zod';
 import type { Timeline } from '../payments/views/timeline-entry.js';
 import { forMerchant, toPayment } from '../payments/views/to-payment.js';
 import type { PaymentOrder } from '../payments/words/order.js';
-import { PAYMENT_STATUSES } from '../payments/words/payment.js';
-import { PAYMENT_KINDS, type PaymentId } from '../payments/words/payment-id.js';
+import type { PaymentId } from '../payments/words/payment-id.js';
 import type { PaymentState } from '../payments/words/payment-state.js';
 import { isoTime } from '../payments/words/time.js';
 import { listAudited, writeAudit } from './audit.js';
@@ -12,7 +11,7 @@ import type { Book } from './book.js';
 import { eraseWhatIsOver } from './erasing.js';
 import { notificationsOf } from './notifications.js';
 import { allDigestsOf, MissingKeyError } from './payers.js';
-import { findPayment } from './payments.js';
+import { findPayment, paymentRow } from './payments.js';
 import { UnreadableRecordError } from './versioned-json.js';
 
 /*
@@ -34,18 +33,12 @@ export interface Reason {
   readonly why: string;
 }
 
-const paymentRow = z.object({
-  id: z.string().transform((id) => id as PaymentId),
-  merchant: z.string(),
-  kind: z.enum(PAYMENT_KINDS),
-  status: z.enum(PAYMENT_STATUSES),
-  final: z.boolean(),
-  amount: z.coerce.number(),
-  createdAt: z.date().transform((date) => date.getTime()),
+const payersRow = paymentRow.pick({
+  ...{ id: true, merchant: true, kind: true, status: true, final: true, amount: true, createdAt: true },
 });
 
 /** A payment of a payer; XAF, and ms since the epoch. */
-export type PayersPayment = z.output<typeof paymentRow>;
+export type PayersPayment = z.output<typeof payersRow>;
 
 /** What an erasure would change. */
 export interface ErasurePreview {
@@ -158,7 +151,7 @@ async function paymentsOf(
       WHERE payers && $1::bytea[] AND ($2::text IS NULL OR merchant = $2) ORDER BY created_at, id`,
     [digests, merchant ?? null],
   );
-  return rows.map((row) => paymentRow.parse(row));
+  return rows.map((row) => payersRow.parse(row));
 }
 
 interface Readable {

@@ -3,30 +3,25 @@ import type { OrderKind } from '../payments/words/order.js';
 import { PAYMENT_STATUSES } from '../payments/words/payment.js';
 import { PAYMENT_KINDS, type PaymentId, type TransId } from '../payments/words/payment-id.js';
 import type { Book } from './book.js';
+import { paymentId, time, transId } from './columns.js';
 import { type Kept, kept } from './content.js';
 import type { Query, Row } from './database.js';
 
 /** What can be read of a payment without opening its state. Amounts in XAF, times in ms since the epoch. */
 export type PaymentRow = z.output<typeof paymentRow>;
 
-const paymentId = z.string().transform((text) => text as PaymentId);
-const ms = z.date().transform((date) => date.getTime());
-
-const paymentRow = z.object({
+export const paymentRow = z.object({
   id: paymentId,
   merchant: z.string(),
   kind: z.enum(PAYMENT_KINDS),
   method: z.enum(['link', 'direct', 'payout'] satisfies OrderKind[]),
   fingerprint: z.string(),
   requestId: z.string(),
-  createdAt: ms,
+  createdAt: time,
   status: z.enum(PAYMENT_STATUSES),
   final: z.boolean(),
   amount: z.coerce.number(),
-  transId: z
-    .string()
-    .transform((text) => text as TransId)
-    .optional(),
+  transId: transId.optional(),
   externalId: z.string().optional(),
   userId: z.string().optional(),
   refundOf: paymentId.optional(),
@@ -118,7 +113,7 @@ export async function findByTransId(book: Book, transId: TransId): Promise<Payme
   return row && paymentRow.parse(row);
 }
 
-const ownerRow = z.object({ id: paymentId, transId: z.string().transform((text) => text as TransId) });
+const ownerRow = z.object({ id: paymentId, transId });
 
 /** Finds the other payments that go by some transactions. */
 export async function ownersOf(

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { PaymentId } from '../payments/words/payment-id.js';
 import { auditPlace } from './audit.js';
 import type { Book } from './book.js';
+import { paymentId } from './columns.js';
 import { kept } from './content.js';
 import { camelCased, type Row, type SqlValue } from './database.js';
 import { digestsOf } from './payers.js';
@@ -119,7 +119,7 @@ function keyOf(row: Row, key: readonly string[]): readonly SqlValue[] {
 }
 
 const digestRow = z.object({
-  id: z.string().transform((id) => id as PaymentId),
+  id: paymentId,
   version: z.int(),
   sealed: z.instanceof(Buffer),
 });

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { SERVICES } from '../payments/words/order.js';
 import { PAYMENT_STATUSES } from '../payments/words/payment.js';
-import type { PaymentId, TransId } from '../payments/words/payment-id.js';
 import { TIME_ZONE } from '../payments/words/time.js';
 import { MEDIUMS, PROVIDER_STATUSES } from '../payments/words/transaction.js';
 import { DIFFERENCE_KINDS, type Finding, type StatementLine } from '../reconciliation/reconciliation.js';
@@ -16,6 +15,7 @@ import {
   type Sum,
   type Totals,
 } from '../reconciliation/statement.js';
+import { paymentId, transId } from './columns.js';
 
 /**
  * A statement as it is kept: lines of JSON. The first has all but payments and differences, the others some of these.
@@ -33,8 +33,6 @@ const maybeText = text.optional();
 const flag = z.boolean();
 const count = z.int();
 const amount = z.number();
-export const paymentId = z.custom<PaymentId>((value) => typeof value === 'string');
-export const transId = z.custom<TransId>((value) => typeof value === 'string');
 const service = z.enum(SERVICES);
 const status = z.enum(PAYMENT_STATUSES);
 const medium = z.enum(MEDIUMS).optional();

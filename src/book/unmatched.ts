@@ -3,7 +3,8 @@ import type { PaymentId, TransId } from '../payments/words/payment-id.js';
 import { isoTime } from '../payments/words/time.js';
 import { PROVIDER_STATUSES, type Unmatched } from '../payments/words/transaction.js';
 import type { Book } from './book.js';
-import { believed, type Message } from './content.js';
+import { transId } from './columns.js';
+import type { Message } from './content.js';
 import type { Query } from './database.js';
 import { UnreadableRecordError } from './versioned-json.js';
 
@@ -43,7 +44,7 @@ export async function keepUnmatched(book: Book, unmatched: Unmatched): Promise<v
 
 const unmatchedRow = z.object({
   at: z.date(),
-  transId: believed<TransId>('string').optional(),
+  transId: transId.optional(),
   status: z.enum(PROVIDER_STATUSES).optional(),
   sealed: z.instanceof(Buffer),
   statement: z.string().optional(),

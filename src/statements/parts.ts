@@ -1,15 +1,8 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { z } from 'zod';
+import { paymentId, transId } from '../book/columns.js';
 import type { DayPayments } from '../book/day-payments.js';
-import {
-  difference,
-  finding,
-  object,
-  paymentFields,
-  paymentId,
-  statementLine,
-  transId,
-} from '../book/statement-content.js';
+import { difference, finding, object, paymentFields, statementLine } from '../book/statement-content.js';
 import type { StatementPart } from '../book/statements.js';
 import { stateSchemas } from '../payments/machine/state-schema.js';
 import type { Service } from '../payments/words/order.js';
