@@ -8,15 +8,15 @@ const stack = useStack({ dynamicConfig: { 'frontend.namespaceRPS.visibility': '1
 const AT_ONCE = 20;
 const ROUNDS = 15;
 
-/** Asks for lists and reviews, orders, and says how it went. */
-async function othersAnswers(rounds: number): Promise<ReadonlySet<number>> {
+/** Asks for lists and reviews, and orders. @returns the statuses of what went wrong */
+async function failures(rounds: number): Promise<readonly number[]> {
   const answers: Answered[] = [];
   for (let round = 0; round < rounds; round++) {
     answers.push(await stack.api.ask('GET', '/v1/payments?limit=50', { key: KEYS.shop }));
     answers.push(await stack.api.ask('GET', '/v1/payments?status=REVIEW', { key: KEYS.operator }));
     answers.push(await stack.post('/v1/collections', link));
   }
-  return new Set(answers.map(({ status }) => status));
+  return answers.map(({ status }) => status).filter((status) => status >= 300);
 }
 
 it("a merchant's twenty lists at a time keep nobody else from lists, reviews and orders", async () => {
@@ -28,7 +28,7 @@ it("a merchant's twenty lists at a time keep nobody else from lists, reviews and
     }
   });
   try {
-    expect(await othersAnswers(ROUNDS)).toEqual(new Set([200, 201]));
+    expect(await failures(ROUNDS)).toEqual([]);
   } finally {
     lists.isOver = true;
     await Promise.all(greedy);
@@ -45,7 +45,7 @@ it('made-up notifications of a hundred transactions each keep nobody from lists,
     }
   });
   try {
-    expect(await othersAnswers(ROUNDS)).toEqual(new Set([200, 201]));
+    expect(await failures(ROUNDS)).toEqual([]);
   } finally {
     flood.isOver = true;
     await Promise.all(flooding);
