@@ -87,7 +87,10 @@ function planRefund({ collection, nth, share, arrivesAt }: Draft, random: Seeded
   } satisfies PlannedPayment;
 }
 
-/** A refund to another number waits for an approval, as does one above the merchant's limit. */
+/**
+ * A refund to another number waits for an approval, as does one above the merchant's limit. One that is above it
+ * together with the collection's others may have to.
+ */
 function holdOf(
   random: SeededRandom,
   isElsewhere: boolean,
@@ -96,7 +99,7 @@ function holdOf(
   limits: HoldLimits,
 ): PlannedHold | undefined {
   const { approveAbove } = limits;
-  if (!isElsewhere && (amount ?? collected) <= approveAbove) return undefined;
+  if (!isElsewhere && Math.max(amount ?? 0, collected) <= approveAbove) return undefined;
   const needsApproval = isElsewhere || (amount ?? 0) > approveAbove;
   return { needsApproval, approveAbove, verdicts: verdictsOn(random, limits) };
 }
