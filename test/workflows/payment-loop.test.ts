@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { claim } from '../../src/book/claim.js';
+import { Unavailable } from '../../src/engine/errors.js';
 import type { PaymentOrder } from '../../src/payments/words/order.js';
 import type { PaymentId } from '../../src/payments/words/payment-id.js';
 import { PAYMENT_WORKFLOW_TYPES, type PaymentInput } from '../../src/workflows/messages.js';
@@ -125,7 +126,8 @@ describe('a payment that was rung many times', () => {
     await handleOf(id).cancel();
     await eventually(
       async () => {
-        await world.ring(id);
+        // On a busy machine, Temporal may not answer in time.
+        await world.ring(id).catch((error: unknown) => expect(error).toBeInstanceOf(Unavailable));
         return await handleOf(id).describe();
       },
       (now) => now.runId !== runId && now.status.name === 'RUNNING',
