@@ -40,7 +40,8 @@ function isLower(book: Book, before: Beat, number: number, now: number): boolean
 
 /**
  * Counts a beat, and records a gap when the book lacks the one that Temporal was told of, or one that this process has
- * read. That no process ran for a time is no gap: nobody was told of a beat then. It counts once {@link keepBeat} was called.
+ * read. That no process ran for a time is no gap: nobody was told of a beat then. It counts once {@link keepBeat} was
+ * called.
  *
  * @param told `undefined` when Temporal knows of none: it may have been restored itself
  * @param now ms since the epoch
@@ -125,8 +126,8 @@ export async function countGaps(book: Book): Promise<number> {
 }
 
 /**
- * Reports whether the book was compared with what Temporal knows of it: otherwise, nobody knows what it lacks. Records a
- * gap when it lacks what this process knows.
+ * Reports whether the book was compared with what Temporal knows of it: otherwise, nobody knows what it lacks. Records
+ * a gap when it lacks what this process knows.
  */
 export async function isCompared(book: Book, query: Query, now: number): Promise<boolean> {
   const { seen } = book;

@@ -198,8 +198,8 @@ async function doubt(
 
 /**
  * Returns what became of an attempt. What wasn't sent may have been before, in a time that the book has lost: then
- * nobody knows, whatever one look at the list has shown. Until it is certain that nothing is lost, a payment doesn't end
- * as never sent for having been tried for long enough.
+ * nobody knows, whatever one look at the list has shown. Until it is certain that nothing is lost, a payment doesn't
+ * end as never sent for having been tried for long enough.
  */
 async function unlessLost(
   book: Book,

@@ -64,9 +64,9 @@ function withReason(payment: PaymentState, why: string): PaymentState {
 }
 
 /**
- * Goes on after an attempt to expire an unissued link: nobody was given its address, so silence holds nothing up, unless
- * the book may have lost that somebody was. A provider that answers, and hasn't expired it, may be about to show that it
- * is paid after all: nothing is made or said before it has.
+ * Goes on after an attempt to expire an unissued link: nobody was given its address, so silence holds nothing up,
+ * unless the book may have lost that somebody was. A provider that answers, and hasn't expired it, may be about to show
+ * that it is paid after all: nothing is made or said before it has.
  */
 export function onUnissuedExpired(
   payment: PaymentState,
