@@ -240,16 +240,19 @@ describe('after the book went back', () => {
     { kind: 'notSent', isUnread: true, reason: 'the list could not be read' },
     { kind: 'notSent', reason: 'the book is away' },
     { kind: 'unauthorized', message: 'no', statusCode: 401 },
-  ])('what is not sent for any reason may have been before: $kind, $reason', async (outcome) => {
+  ])('what is not sent for any reason may have been before: %j', async (outcome) => {
     const id = await newPayment();
-    await restoredAfter(TOLD);
     const hand = new Hand(book, world, id);
-    // It is tried for the last time.
+    const tryInVain = async (because: InitiationOutcome) => {
+      expect((await hand.takeTurn()).todo.kind).toBe('send');
+      await hand.keepUnsent(because);
+      hand.done = { token: hand.attempt.token, kind: 'sent' };
+      await hand.takeTurn();
+    };
+    await tryInVain({ kind: 'notSent', reason: 'connection refused' });
+    await restoredAfter(TOLD);
     world.now += terms.sendByMs;
-    expect((await hand.takeTurn()).todo.kind).toBe('send');
-    await hand.keepUnsent(outcome);
-    hand.done = { token: hand.attempt.token, kind: 'sent' };
-    await hand.takeTurn();
+    await tryInVain(outcome);
     expect(await statusOf(id)).toBe('CREATED');
     // One list leaves it out.
     for (let minutes = 0; minutes < 120; minutes += 5, world.now += 5 * MINUTE) await hand.run();

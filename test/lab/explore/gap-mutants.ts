@@ -49,6 +49,6 @@ export const GAP_MUTANTS: readonly Mutant[] = [
     replace: 'own.find((one) => one !== followed && now < 0);',
     setting: given,
     breaks: 'failedTruth',
-    story: [/on its way/, /taken as T2/, /list: T1/],
+    story: [/taken as T2/, /the book went back/, /list: T1 and T2: EXPIRED, final/],
   },
 ];
