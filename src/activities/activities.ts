@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Book } from '../book/book.js';
-import { whileAway } from '../book/database.js';
+import { patiently } from '../book/database.js';
 import { findPayment } from '../book/payments.js';
 import { type Taking, type Told, type Turn, takeTurn } from '../book/turn.js';
 import type { Todo } from '../payments/machine/plan.js';
@@ -95,7 +95,7 @@ export function createActivities(dependencies: ActivityDependencies) {
       const { kept, asked } = found;
       const done = asked === token ? await askProvider(context, kept, token) : undefined;
       // Without the turn, the provider would be asked again.
-      return await whileAway(() => turn(id, { told, ...(done && { done }) }), KEEP_ANSWER_MS);
+      return await patiently(() => turn(id, { told, ...(done && { done }) }), KEEP_ANSWER_MS);
     },
 
     createLink: send,

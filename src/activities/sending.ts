@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Book } from '../book/book.js';
-import { BookUnavailable, whileAway } from '../book/database.js';
+import { BookUnavailable, patiently } from '../book/database.js';
 import { fence, LEAVES_WITHIN_MS, type LimitsNow } from '../book/fence.js';
 import { findPayment } from '../book/payments.js';
 import { newNumber } from '../book/rows.js';
@@ -126,7 +126,7 @@ const unsent = (outcome: InitiationOutcome): Clearance => ({ kind: 'unsent', out
 /** Writes what became of an attempt, again and again for some time while the book is away. */
 async function keep({ logger }: SendingContext, { id }: Attempt, write: () => Promise<void>): Promise<void> {
   try {
-    await whileAway(write, KEEP_WITHIN_MS);
+    await patiently(write, KEEP_WITHIN_MS);
   } catch (error) {
     if (!(error instanceof BookUnavailable)) throw error;
     logger.warn({ err: error, paymentId: id }, 'the outcome of a request could not be kept in the book');

@@ -26,7 +26,7 @@ const AGAIN_MS = 250;
  * @param withinMs after this time, it isn't tried again
  * @throws {BookUnavailable} when it never came back
  */
-export async function whileAway<T>(work: () => Promise<T>, withinMs: number): Promise<T> {
+export async function patiently<T>(work: () => Promise<T>, withinMs: number): Promise<T> {
   const end = Date.now() + withinMs;
   for (;;) {
     try {

@@ -1,4 +1,4 @@
-import { whileAway } from '../book/database.js';
+import { patiently } from '../book/database.js';
 import { fence } from '../book/fence.js';
 import { newNumber } from '../book/rows.js';
 import { type Attempt, keepOutcome } from '../book/sends.js';
@@ -78,7 +78,7 @@ const KEEP_WITHIN_MS = 10_000;
 /** Keeps what became of the request, and takes the turn after it. What comes next is for the payment's workflow. */
 async function keep({ book }: EngineContext, attempt: Attempt, outcome: InitiationOutcome): Promise<Turn | undefined> {
   const { id, token } = attempt;
-  return await whileAway(async () => {
+  return await patiently(async () => {
     await keepOutcome(book, attempt, outcome);
     return await takeTurn(book, id, { done: { kind: 'sent', token }, asksNothing: true }, book.now());
   }, KEEP_WITHIN_MS);
