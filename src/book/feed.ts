@@ -79,6 +79,10 @@ const feedRow = notificationId.extend({
 /** What happened this long before has an earlier place, whatever the clocks of processes say. */
 const PLACED_WITHIN_MS = HOUR_MS;
 
+/** SQL of a place before all that has happened since a time. By the time alone, all earlier events would be read, too. */
+const placeBefore = (time: string) =>
+  `coalesce((SELECT position FROM notifications WHERE position IS NOT NULL AND at < ${time} ORDER BY at DESC LIMIT 1), 0)`;
+
 /** Lists events in the order of their places, each once. */
 export async function listEvents(book: Book, filter: EventFilter, limit: number): Promise<readonly FeedEvent[]> {
   const values: SqlValue[] = [filter.after, limit];
@@ -89,10 +93,8 @@ export async function listEvents(book: Book, filter: EventFilter, limit: number)
   add('one.merchant = ?', filter.merchant);
   add('one.type = ?', filter.type);
   add('one.at >= ?', filter.since === undefined ? undefined : new Date(filter.since));
-  // By the time alone, all earlier events would be read, too.
   add(
-    `one.position > coalesce((SELECT position FROM notifications WHERE position IS NOT NULL AND at < ?
-                              ORDER BY at DESC LIMIT 1), 0)`,
+    `one.position > ${placeBefore('?')}`,
     filter.since === undefined ? undefined : new Date(filter.since - PLACED_WITHIN_MS),
   );
   const rows = await book.query(
@@ -126,18 +128,56 @@ async function readState(
   }
 }
 
-const cursorContent = z.looseObject({ position: z.int() });
+/** Without encryption, callers can make cursors up: what PostgreSQL doesn't take is refused. */
+const place = z.looseObject({
+  position: z.int().nonnegative(),
+  /** The event that was read there; `at` in ms since the epoch. */
+  event: z
+    .looseObject({
+      paymentId: z.string().regex(/^\w{1,100}$/),
+      number: z.int32(),
+      at: z.int().nonnegative().max(Date.UTC(9999, 11)),
+    })
+    .optional(),
+});
+
+/** How far somebody has read in a feed. */
+export type Place = z.output<typeof place>;
+
+export const BEGINNING: Place = { position: 0 };
+
+export function placeOf({ position, paymentId, number, at }: FeedEvent): Place {
+  return { position, event: { paymentId, number, at } };
+}
+
+/**
+ * Returns the place after which there is what wasn't read yet. Where the event that was read last isn't in its place,
+ * the book has gone back, perhaps unnoticed: what wasn't read may have earlier places, and what happened shortly before
+ * that event, or since, is read once more.
+ */
+export async function readOnAfter(book: Book, { position, event }: Place): Promise<number> {
+  if (event === undefined) return position;
+  const { paymentId, number, at } = event;
+  const [row] = await book.query(
+    `SELECT CASE WHEN EXISTS (
+         SELECT 1 FROM notifications WHERE position = $1 AND payment_id = $2 AND number = $3 AND at = $4)
+       THEN $1::bigint ELSE least(${placeBefore('$5')}, $1::bigint) END AS position`,
+    [position, paymentId, number, new Date(at), new Date(at - PLACED_WITHIN_MS)],
+  );
+  return z.object({ position: z.coerce.number() }).parse(row).position;
+}
+
 const CURSOR = { table: 'cursors', id: 'events' } as const;
 
 /** Writes a place in a feed as an opaque text: it would tell merchants how many events there are of all of them. */
-export async function toEventCursor(book: Book, position: number): Promise<string> {
-  return (await book.seals.seal(CURSOR, { position })).toString('base64url');
+export async function toEventCursor(book: Book, read: Place): Promise<string> {
+  return (await book.seals.seal(CURSOR, read)).toString('base64url');
 }
 
 /** The place that a cursor stands for; `undefined` when it isn't one that {@link toEventCursor} has made. */
-export async function readEventCursor(book: Book, cursor: string): Promise<number | undefined> {
+export async function readEventCursor(book: Book, cursor: string): Promise<Place | undefined> {
   try {
-    return (await book.seals.open(CURSOR, Buffer.from(cursor, 'base64url'), cursorContent)).position;
+    return await book.seals.open(CURSOR, Buffer.from(cursor, 'base64url'), place);
   } catch (error) {
     if (error instanceof UnreadableRecordError) return undefined;
     throw error;

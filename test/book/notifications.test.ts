@@ -1,7 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Book } from '../../src/book/book.js';
 import { claim } from '../../src/book/claim.js';
-import { listEvents, placedUntil, placeNotifications, readEventCursor, toEventCursor } from '../../src/book/feed.js';
+import {
+  BEGINNING,
+  listEvents,
+  placedUntil,
+  placeNotifications,
+  placeOf,
+  readEventCursor,
+  readOnAfter,
+  toEventCursor,
+} from '../../src/book/feed.js';
 import { beat, keepBeat } from '../../src/book/gaps.js';
 import {
   addNotifications,
@@ -302,9 +311,10 @@ describe('the feed', () => {
   });
 
   it('has cursors that tell nothing, and none that somebody has made up', async () => {
-    const cursor = await toEventCursor(book, 4_711);
+    const read = { position: 4_711, event: { paymentId: 'pay_1', number: 1, at: NOW } };
+    const cursor = await toEventCursor(book, read);
     expect(Buffer.from(cursor, 'base64url').toString()).not.toContain('4711');
-    expect(await readEventCursor(book, cursor)).toBe(4_711);
+    expect(await readEventCursor(book, cursor)).toEqual(read);
     const plain = Buffer.concat([Buffer.of(0), Buffer.from('{"v":1,"position":4711}')]).toString('base64url');
     for (const other of ['', 'AAAA', plain, cursor.slice(0, -4), `${cursor}AAAA`]) {
       expect(await readEventCursor(book, other)).toBeUndefined();
@@ -325,6 +335,25 @@ describe('the feed', () => {
     await keepBeat(book, await beat(book, told, Date.now()));
     expect(await placeNotifications(book)).toBe(1);
     expect(await feed({ after: cursor })).toEqual([expect.stringContaining(after)]);
+  });
+
+  it('has what may have been missed read once more, in a book that has gone back and doesn’t know', async () => {
+    const kept = await notified(['payment.succeeded'], 'shop', NOW - 2 * HOUR);
+    const lost = await notified(['payment.succeeded']);
+    await placeNotifications(book);
+    const [, last] = await listEvents(book, { after: 0 }, 100);
+    const read = last && placeOf(last);
+    if (read === undefined) throw new Error('nothing was read');
+    expect(await readOnAfter(book, read)).toBe(last?.position);
+    await book.query('DELETE FROM notifications WHERE payment_id = $1', [lost]);
+    expect(await feed({ after: await readOnAfter(book, read) })).toEqual([]);
+    // It gets the place that was read past.
+    const missed = await notified(['payment.failed'], 'shop', NOW + MINUTE);
+    await placeNotifications(book);
+    expect(await feed({ after: last?.position ?? 0 })).toEqual([]);
+    expect(await feed({ after: await readOnAfter(book, read) })).toEqual([expect.stringContaining(missed)]);
+    expect(await feed()).toEqual([expect.stringContaining(kept), expect.stringContaining(missed)]);
+    expect(await readOnAfter(book, BEGINNING)).toBe(0);
   });
 
   it('gives none again either when the book goes back behind a gap that was found, and no id', async () => {

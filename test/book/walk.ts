@@ -2,7 +2,7 @@ import { pick, randomOf } from '../../lab/explore/random.js';
 import type { Book } from '../../src/book/book.js';
 import { claim } from '../../src/book/claim.js';
 import { takeOverdue } from '../../src/book/due.js';
-import { listEvents, placeNotifications } from '../../src/book/feed.js';
+import { BEGINNING, listEvents, placeNotifications, placeOf, readOnAfter } from '../../src/book/feed.js';
 import { type Beat, beat, keepBeat } from '../../src/book/gaps.js';
 import { post } from '../../src/book/inbox.js';
 import { takeTurn } from '../../src/book/turn.js';
@@ -30,15 +30,11 @@ export class Walk implements Around {
   readonly log: string[] = [];
   /** Events that the merchant has read in its feed, by their ids. */
   readonly read = new Set<string>();
-  #cursor = 0;
+  #place = BEGINNING;
   /** Ordered, and not in the book any more. */
   #lost: readonly PaymentId[] = [];
   #told: Beat | undefined;
   #hasBackup = false;
-  /** The beat that the backup has. */
-  #backedUp = 0;
-  /** The book has gone back by less than a beat: nothing but payments under way shows that. */
-  isUnseen = false;
   #restores = 0;
   readonly #random: () => number;
 
@@ -225,16 +221,12 @@ export class Walk implements Around {
       await this.book.query(`CREATE TABLE was_${table} AS SELECT * FROM ${table}`);
     }
     this.#hasBackup = true;
-    this.#backedUp = this.#told?.number ?? 0;
     this.say('the book is backed up');
   }
 
   /** The book is restored from its backup. Merchants repeat most requests that it has lost. */
   async #goBack(): Promise<void> {
     if (!this.#hasBackup) return;
-    const isSeen = (this.#told?.number ?? 0) > this.#backedUp;
-    if (!isSeen && this.chance(0.8)) return;
-    this.isUnseen ||= !isSeen;
     await this.book.query(`TRUNCATE ${TABLES.join(', ')}, erasures CASCADE`);
     for (const table of TABLES) {
       await this.book.query(`INSERT INTO ${table} OVERRIDING SYSTEM VALUE SELECT * FROM was_${table}`);
@@ -254,9 +246,10 @@ export class Walk implements Around {
   /** The merchant reads on in its feed, from where it has been. */
   async #readFeed(): Promise<void> {
     await placeNotifications(this.book);
-    for (const { id, position } of await listEvents(this.book, { after: this.#cursor }, 1_000)) {
-      this.read.add(id);
-      this.#cursor = position;
+    const after = await readOnAfter(this.book, this.#place);
+    for (const event of await listEvents(this.book, { after }, 1_000)) {
+      this.read.add(event.id);
+      this.#place = placeOf(event);
     }
   }
 }

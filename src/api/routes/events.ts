@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { listEvents as list, placedUntil, readEventCursor, toEventCursor } from '../../book/feed.js';
+import {
+  BEGINNING,
+  listEvents as list,
+  placedUntil,
+  placeOf,
+  readEventCursor,
+  readOnAfter,
+  toEventCursor,
+} from '../../book/feed.js';
 import { isOperator } from '../../http/auth.js';
 import { invalidRequest } from '../../http/problem.js';
 import { toPayment } from '../../payments/views/to-payment.js';
@@ -40,13 +48,15 @@ export const listEvents = authenticatedRoute({
   async handle({ query, caller }, context) {
     const { type, since, limit, cursor } = query;
     const { book } = context;
-    const after = cursor === undefined ? 0 : await readEventCursor(book, cursor);
-    if (after === undefined) throw invalidRequest([{ field: 'cursor', message: NO_CURSOR }]);
+    const read = cursor === undefined ? BEGINNING : await readEventCursor(book, cursor);
+    if (read === undefined) throw invalidRequest([{ field: 'cursor', message: NO_CURSOR }]);
     const merchant = merchantToList(caller, query.merchant);
     // Read first: events that get their places in the meantime are then in the list, and not yet in this time.
     const completeUntil = await placedUntil(book, book.now());
+    const after = await readOnAfter(book, read);
     const events = await list(book, { merchant, type, since, after }, limit + 1);
     const page = events.slice(0, limit);
+    const last = page.at(-1);
     return {
       status: 200,
       json: {
@@ -59,7 +69,7 @@ export const listEvents = authenticatedRoute({
           data: state && viewerOf(context, caller, whose)(toPayment(state)),
         })),
         hasMore: events.length > limit,
-        nextCursor: await toEventCursor(book, page.at(-1)?.position ?? after),
+        nextCursor: await toEventCursor(book, last === undefined ? read : placeOf(last)),
         completeUntil: isoTime(completeUntil),
       },
     };
