@@ -9,12 +9,14 @@ const SLOW: string[] = require('../support/slow-suites.cjs');
 const Sequencer = require('../support/slow-first.cjs');
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const suites = globSync('**/*.test.ts', { cwd: root });
+const suites = globSync('**/*.{test,check}.ts', { cwd: root }).map((path) => path.replace(/\.(test|check)\.ts$/, ''));
 
 describe('the slow suites', () => {
-  it('are suites that there are, each once', () => {
-    expect(SLOW.filter((name) => !suites.includes(`${name}.test.ts`))).toEqual([]);
-    expect(new Set(SLOW).size).toBe(SLOW.length);
+  it('are suites that there are, each once, as are those that come after them', () => {
+    const order: readonly string[] = Sequencer.ORDER;
+    expect(order.filter((name) => !suites.includes(name))).toEqual([]);
+    expect(new Set(order).size).toBe(order.length);
+    expect(order.slice(0, SLOW.length)).toEqual(SLOW);
   });
 
   it('come in their order, in parts that have each of them once', () => {

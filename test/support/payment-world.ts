@@ -107,6 +107,8 @@ export interface WorldOptions {
   readonly answerWithinMs?: number;
   /** Workflows that the worker keeps in memory; with 0 it replays the history for each task. */
   readonly cachedWorkflows?: number;
+  /** Activities that the worker runs at a time. */
+  readonly activitySlots?: number;
   /** Time that a stopped worker waits for its activities, in ms. */
   readonly shutdownGraceMs?: number;
   readonly notify?: (notification: MerchantNotification) => Promise<DeliveryOutcome>;
@@ -314,7 +316,7 @@ export class PaymentWorld {
       limits: {
         maxCachedWorkflows: this.options.cachedWorkflows ?? 100,
         maxConcurrentWorkflowTasks: 10,
-        maxConcurrentActivities: 10,
+        maxConcurrentActivities: this.options.activitySlots ?? 10,
         maxConcurrentLocalActivities: 10,
         shutdownGraceMs: this.options.shutdownGraceMs ?? 500,
       },
@@ -459,8 +461,8 @@ export class PaymentWorld {
     const deadline = Date.now() + PATIENCE_MS;
     // The keeper, which waits a minute, leaves a worker the time for its turn: a bell at its end is another task.
     const rungAt = new Map<string, number>();
-    while (await isBusy(book)) {
-      if (Date.now() > deadline) throw new Error('what is due is not done');
+    for (let due = await dueOf(book); due.length > 0; due = await dueOf(book)) {
+      if (Date.now() > deadline) throw new Error(`what is due is not done, of ${due.join(', ')}`);
       for (const id of await takeOverdue(book, 0, 100, book.now())) {
         if (Date.now() - (rungAt.get(id) ?? 0) < RUNG_EVERY_MS) continue;
         rungAt.set(id, Date.now());
@@ -565,17 +567,17 @@ export class PaymentWorld {
 }
 
 /**
- * Reports whether something is due in a book, or was told to a payment, that isn't done. A try to notify a merchant is
- * waited for: it would be taken for lost when the clock is set ahead.
+ * The payments of which something is due in a book, or that were told something that isn't taken. A try to notify a
+ * merchant is waited for: it would be taken for lost when the clock is set ahead.
  */
-async function isBusy(book: Book): Promise<boolean> {
+async function dueOf(book: Book): Promise<readonly string[]> {
   const rows = await book.query(
-    `SELECT 1 FROM states WHERE wake_at <= $1
-     UNION ALL SELECT 1 FROM inbox WHERE taken_in IS NULL
-     UNION ALL SELECT 1 FROM notifications WHERE due_at <= $1 OR attempt IS NOT NULL`,
+    `SELECT id FROM states WHERE wake_at <= $1
+     UNION SELECT payment_id FROM inbox WHERE taken_in IS NULL
+     UNION SELECT payment_id FROM notifications WHERE due_at <= $1 OR attempt IS NOT NULL`,
     [new Date(book.now())],
   );
-  return rows.length > 0;
+  return rows.map(({ id }) => String(id));
 }
 
 /** The time of a world: that of the machine, and what a test has skipped. */

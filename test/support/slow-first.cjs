@@ -8,22 +8,27 @@ const ORDER = [
   ...require('./slow-suites.cjs'),
   'e2e/fuzz',
   // Of the others, those that take longest beside others.
-  'e2e/payments',
-  'workflows/replay',
+  'workflows/clocks',
   'workflows/direct-and-payout',
   'api/expire-and-refresh',
-  'api/refunds',
-  'api/stray-links',
-  'workflows/cancellation',
-  'workflows/held',
-  'api/repeated-request',
-  'workflows/resend',
-  'workflows/collect-by-link',
-  'workflows/review',
+  'e2e/payments',
+  'e2e/replay',
+  'workflows/notifications',
+  'activities/sending',
   'http/server',
-  'http/request-limits',
+  'api/second-person',
+  'api/refunds-withheld',
   'provider/interpret',
-  'api/routes/create-payment',
+  'book/interleavings',
+  'api/refunds',
+  'api/merchants-limits',
+  'http/request-limits',
+  'api/routes/statement-json',
+  'statements/so-far',
+  'api/withdrawing',
+  'workflows/cancellation',
+  'workflows/collect-by-link',
+  'workflows/replay',
 ];
 
 const rank = ({ path }) => {
@@ -32,6 +37,8 @@ const rank = ({ path }) => {
 };
 
 module.exports = class extends Sequencer {
+  static ORDER = ORDER;
+
   sort(tests) {
     return [...super.sort(tests)].sort((one, other) => rank(one) - rank(other));
   }

@@ -9,10 +9,11 @@
  */
 module.exports = [
   // Money.
-  'lab/explore/mutants',
   'workflows/temporal-actions',
+  'workflows/actions-in-doubt',
   'workflows/activity-actions',
   'lab/simulation/broken-rules',
+  'lab/explore/mutants',
   'workflows/ambiguity',
   'lab/simulation/run-simulation',
   'lab/explore/explore',
@@ -49,6 +50,7 @@ module.exports = [
   'cli/commands',
   'api/rotating-keys',
   'workflows/queries',
+  'workflows/statement-actions',
   'worker/workflow-threads',
   'e2e/demo',
   'e2e/stopping',
