@@ -380,7 +380,7 @@ const WINDOW_MS = 60_000;
  */
 export const ASSUMPTIONS = {
   A1: 'The list shows a transaction before a person may decide without insisting, and under the policy `resend` before the grace period is over (RESOLVE_AFTER, or AMBIGUOUS_GRACE, is longer than the lag of the list).',
-  A2: 'A transaction that the list has not shown yet is not left out of it any more once its lag is over; one that it has shown, or that the provider has answered a request with, may be missing from a later answer.',
+  A2: 'A transaction that the list has not shown yet is not left out of it any more once its lag is over; one that it has shown, or that the provider has answered a request with, may be missing from a later answer. What was shown in a time that the book has lost counts as not shown yet.',
   A3: 'A request makes two transactions only when its answer was lost (a gateway tried it twice), and the list shows one as A1 has it, and both by RESOLVE_AFTER, or within a minute for payments without `listedAfterMs`. Where the first was SUCCESSFUL, the second is found after the end. One that it makes by itself later, of which no notification arrives, nobody knows of.',
   A4: 'Of a request that the provider answers with a 429 in its own form, the list shows the transaction within a minute, if there is one; or half as long after that as it may lag, where the provider rejects the request that repeats it.',
   A5: 'A link whose address nobody was given is not paid.',
