@@ -174,10 +174,6 @@ function onTime(activities: Activities, clock: WorkerClock, beats: BeatOptions):
       await clock.look();
       return await activities.takeTurn(id, taking);
     },
-    async ask(id, question) {
-      await clock.look();
-      return await activities.ask(id, question);
-    },
     async createLink(id, attempted) {
       await clock.look();
       return await activities.createLink(id, attempted);

@@ -1,17 +1,17 @@
 import type { Logger } from 'pino';
 import type { Book } from '../book/book.js';
 import { patiently } from '../book/database.js';
-import { findPayment } from '../book/payments.js';
-import { type Taking, type Told, type Turn, takeTurn } from '../book/turn.js';
+import { type Taking, type Turn, takeTurn } from '../book/turn.js';
 import type { Todo } from '../payments/machine/plan.js';
 import { STATUS_CALLS_BUDGETED } from '../payments/machine/polling.js';
 import { describePayment } from '../payments/views/describe-payment.js';
-import { type PaymentOrder, serviceOf } from '../payments/words/order.js';
+import type { PaymentOrder } from '../payments/words/order.js';
 import type { PaymentStatus } from '../payments/words/payment.js';
 import type { PaymentId } from '../payments/words/payment-id.js';
 import { statusOf, transIdOf } from '../payments/words/payment-state.js';
 import { toTransIdKeyword } from '../temporal/search-attributes.js';
 import { askProvider } from './asking.js';
+import { callLimit } from './call-limit.js';
 import { unknownPayment } from './failures.js';
 import { type SendingContext, sendAttempt, timeToSend } from './sending.js';
 import { StatusLimit } from './status-limit.js';
@@ -30,8 +30,9 @@ export interface ActivityDependencies extends Omit<SendingContext, 'statusLimit'
 export interface Step {
   readonly todo:
     | { readonly kind: 'send' /** Time limit of the activity that sends it, in ms. */; readonly withinMs: number }
-    | { readonly kind: 'ask' | 'wait'; readonly summary: string; readonly until?: number | undefined }
-    | { readonly kind: 'end' };
+    | { readonly kind: 'wait'; readonly summary: string; readonly until?: number | undefined }
+    /** `ask`: the next turn asks something more. */
+    | { readonly kind: 'ask' | 'end' };
   readonly token?: number | undefined;
   readonly attempt: number;
   readonly version: number;
@@ -46,12 +47,6 @@ export interface Shown {
   readonly transId?: string | undefined;
   /** Markdown. */
   readonly details: string;
-}
-
-/** A question, by its token. */
-interface Question {
-  readonly token: number;
-  readonly told: Told;
 }
 
 /** An attempt to send, by the token with which it was decided. */
@@ -76,26 +71,24 @@ export function createActivities(dependencies: ActivityDependencies) {
     statusLimit: new StatusLimit(STATUS_CALLS_BUDGETED),
   };
 
-  const turn = async (id: PaymentId, taking: Taking): Promise<Step> => {
+  const turn = async (id: PaymentId, taking: Taking): Promise<Turn> => {
     const taken = await takeTurn(book, id, taking, now());
     if (taken === undefined) throw unknownPayment(id);
     dependencies.reports.report(taken);
-    return toStep(taken);
+    return taken;
   };
 
   const send = (id: PaymentId, attempted: Attempted): Promise<void> => sendAttempt(context, { id, ...attempted });
 
   return {
-    takeTurn: turn,
-
-    /** Asks the provider what a payment's state asks, as long as that is what it asks, and takes the turn after it. */
-    async ask(id: PaymentId, { token, told }: Question): Promise<Step> {
-      const found = await findPayment(book, id);
-      if (found === undefined) throw unknownPayment(id);
-      const { kept, asked } = found;
-      const done = asked === token ? await askProvider(context, kept, token) : undefined;
+    /** Takes a payment's turn. What that asks the provider is asked at once, and the turn with the answer is taken. */
+    async takeTurn(id: PaymentId, taking: Taking): Promise<Step> {
+      const limit = callLimit();
+      const taken = await turn(id, taking);
+      const done = await askProvider(context, taken, limit);
+      if (done === undefined) return toStep(taken);
       // Without the turn, the provider would be asked again.
-      return await patiently(() => turn(id, { told, ...(done && { done }) }), KEEP_ANSWER_MS);
+      return toStep(await patiently(() => turn(id, { done, told: taken }), KEEP_ANSWER_MS));
     },
 
     createLink: send,
@@ -121,11 +114,9 @@ function toWork(todo: Todo, order: PaymentOrder, providerTimeoutMs: number): Ste
     case 'send':
       return { kind: 'send', withinMs: timeToSend(order, providerTimeoutMs) };
     case 'lookUp':
-      return { kind: 'ask', summary: 'Look for the transaction' };
     case 'askStatus':
-      return { kind: 'ask', summary: `Ask the ${serviceOf(order)} service for the status` };
     case 'expire':
-      return { kind: 'ask', summary: 'Expire the link' };
+      return { kind: 'ask' };
     case 'wait':
       return { kind: 'wait', summary: todo.summary, ...(todo.until !== undefined && { until: todo.until }) };
     case 'end':

@@ -1,8 +1,7 @@
-import type { Kept } from '../book/content.js';
-import type { Done } from '../book/turn.js';
+import type { Done, Turn } from '../book/turn.js';
 import { type Service, serviceOf } from '../payments/words/order.js';
 import type { ProviderClient } from '../provider/client.js';
-import { callLimit } from './call-limit.js';
+import type { CallLimit } from './call-limit.js';
 import { listOwn } from './own-transactions.js';
 import type { StatusLimit } from './status-limit.js';
 
@@ -13,26 +12,30 @@ export interface AskingContext {
   readonly now: () => number;
 }
 
-/** Asks the provider what a payment wants to know. Its answer counts from when it came. */
+/**
+ * Asks the provider what a payment's turn wants to know. The answer counts from when it came.
+ *
+ * @returns `undefined` when the turn asks nothing
+ */
 export async function askProvider(
   { providers, statusLimit, now }: AskingContext,
-  { state: { order }, todo }: Kept,
-  token: number,
+  { after: { order }, todo, token }: Turn,
+  limit: CallLimit,
 ): Promise<Done | undefined> {
+  if (token === undefined) return undefined;
   const provider = providers[serviceOf(order)];
-  switch (todo?.kind) {
+  switch (todo.kind) {
     case 'lookUp': {
-      const answer = await listOwn(provider, order, callLimit());
+      const answer = await listOwn(provider, order, limit);
       return { token, kind: 'listed', answer, at: now() };
     }
     case 'askStatus': {
       const { transId } = todo;
-      const limit = callLimit();
       const answer = await statusLimit.ask(transId, now(), () => provider.paymentStatus(transId, limit));
       return { token, kind: 'status', answer, at: now() };
     }
     case 'expire': {
-      const answer = await providers.collection.expirePay(todo.transId, callLimit());
+      const answer = await providers.collection.expirePay(todo.transId, limit);
       return { token, kind: 'expired', answer, at: now() };
     }
     default:

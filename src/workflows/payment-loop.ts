@@ -22,11 +22,8 @@ import { bellSignal, type PaymentInput } from './messages.js';
 /** The activity that sends a payment to the provider. */
 type Send = 'createLink' | 'requestOnPhone' | 'sendPayout';
 
-/** Time limit of a turn, in ms: it gives up earlier by itself when the book is away. */
-const TURN_MS = 10_000;
-
-/** Time limit of a question and the turn after it, in ms. It gives up earlier by itself. */
-const ASK_MS = 60_000;
+/** Time limit of a turn, with what it asks the provider and the turn after that, in ms. It gives up earlier by itself. */
+const TURN_MS = 60_000;
 
 /**
  * Time limit for a request that moves money to wait for a worker, in ms. If no worker took it, the next turn closes the
@@ -79,7 +76,7 @@ class PaymentLoop {
           step = await this.take({ done: await this.sent(step, todo.withinMs) });
           break;
         case 'ask':
-          step = await this.ask(step, todo.summary);
+          step = await this.take({});
           break;
         case 'wait':
           await this.wait(todo.until && todo.until - step.at, todo.summary);
@@ -96,14 +93,9 @@ class PaymentLoop {
     const { takeTurn } = proxyLocalActivities<Activities>({
       startToCloseTimeout: TURN_MS,
       retry: ONCE,
-      summary: 'Take the turn',
+      summary: 'Take the turn, and ask the provider what it asks',
     });
     return this.untilTheBookAnswers(() => takeTurn(this.id, { ...taking, told: this.told }));
-  }
-
-  private ask({ token = 0 }: Step, summary: string): Promise<Step> {
-    const { ask } = proxyLocalActivities<Activities>({ startToCloseTimeout: ASK_MS, retry: ONCE, summary });
-    return this.untilTheBookAnswers(() => ask(this.id, { token, told: this.told }));
   }
 
   /**

@@ -1,10 +1,9 @@
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { askProvider } from '../../src/activities/asking.js';
+import { callLimit } from '../../src/activities/call-limit.js';
 import { StatusLimit } from '../../src/activities/status-limit.js';
-import type { Kept } from '../../src/book/content.js';
 import type { Todo } from '../../src/payments/machine/plan.js';
-import { EMPTY_TIMELINE } from '../../src/payments/views/timeline-entry.js';
 import type { PaymentOrder } from '../../src/payments/words/order.js';
 import { openPayment } from '../../src/payments/words/payment-state.js';
 import { clientOf, closeServers, serveHttp } from '../support/local-servers.js';
@@ -27,10 +26,11 @@ async function ask(order: PaymentOrder, todo: Todo, limit = new StatusLimit(3)) 
     collection: clientOf(url, { apiUser: 'collector' }),
     payout: clientOf(url, { service: 'payout', apiUser: 'payer' }),
   };
-  const kept: Kept = { state: openPayment(order, terms, START), timeline: EMPTY_TIMELINE, todo };
+  const state = openPayment(order, terms, START);
+  const turn = { todo, token: 7, attempt: 1, version: 2, at: START, before: state, after: state };
   const context = { providers, statusLimit: limit, now: () => START };
   const environment = new MockActivityEnvironment({ startToCloseTimeoutMs: 60_000 });
-  return await environment.run(() => askProvider(context, kept, 7));
+  return await environment.run(() => askProvider(context, turn, callLimit()));
 }
 
 const transaction = (id: string, externalId?: string) => ({ transId: id, status: 'PENDING', externalId });

@@ -15,7 +15,7 @@ import { noCollections } from '../support/no-collections.js';
 import { DAY, directOrder, linkOrder, paymentId, payoutOrder, terms } from '../support/orders.js';
 
 /** The activities that send. */
-type Sending = Exclude<keyof Activities, 'takeTurn' | 'ask'>;
+type Sending = Exclude<keyof Activities, 'takeTurn'>;
 
 interface Answer {
   readonly status: number;

@@ -230,9 +230,9 @@ describe("Temporal's Web UI", () => {
     await untilStatus(paid, 'SUCCESSFUL');
     await open(page, 'history', paid);
     // Drawn into the timeline, where a line may lie over it.
-    await page.getByText('ask', { exact: true }).first().click({ force: true });
+    await page.getByText('takeTurn', { exact: true }).first().click({ force: true });
     await page.getByText('Marker Name').first().waitFor();
-    await untilShown(page, /Summary\s+Ask the collection service for the status/);
+    await untilShown(page, /Summary\s+Take the turn, and ask the provider what it asks/);
     await page.context().close();
   });
 

@@ -13,7 +13,7 @@ const terms = { pollFirstMs: 2_000, pollMaxMs: 2_000 };
 let aheadMs = 0;
 
 /** A worker with a clock of its own: its times are earlier than Temporal's, and what it is told is later. */
-function withOwnClock({ takeTurn, ask, ...others }: Activities): Activities {
+function withOwnClock({ takeTurn, ...others }: Activities): Activities {
   const told = <Given extends { readonly told?: { readonly version: number; readonly at: number } | undefined }>(
     given: Given,
   ): Given => ({ ...given, ...(given.told && { told: { ...given.told, at: given.told.at + aheadMs } }) });
@@ -25,7 +25,6 @@ function withOwnClock({ takeTurn, ask, ...others }: Activities): Activities {
   return {
     ...others,
     takeTurn: async (id, taking) => shown(await takeTurn(id, told(taking))),
-    ask: async (id, question) => shown(await ask(id, told(question))),
   };
 }
 

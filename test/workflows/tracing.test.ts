@@ -42,7 +42,6 @@ describe('the trace of a payment', () => {
       'POST /webhooks/provider/:token',
       'temporal signal-with-start',
       'takeTurn',
-      'ask',
       'provider payment-status',
       'notifyMerchant',
     ]) {
@@ -69,7 +68,7 @@ describe('the trace of a payment', () => {
     expect(parentOf('sendPayout')).toBe('payment payout');
     expect(parentOf('provider payout')).toBe('sendPayout');
     expect(parentOf('notifyMerchant')).toBe('payment payout');
-    const asked = spans.filter(({ name }) => name === 'ask');
+    const asked = spans.filter(({ name }) => name === 'takeTurn');
     expect(asked.map(({ attributes }) => attributes['sanaga.outcome'])).toContain('end');
   });
 
