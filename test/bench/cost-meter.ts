@@ -1,7 +1,7 @@
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { temporal } from '@temporalio/proto';
 import { DefaultLogger } from '@temporalio/worker';
-import { PaymentWorld, type WorldOptions } from '../support/payment-world.js';
+import { CLOCK, PaymentWorld, type WorldOptions } from '../support/payment-world.js';
 import { billableActions, eventName } from './cloud-bill.js';
 
 /** Costs of one payment, from its request until its workflow has ended. */
@@ -77,7 +77,7 @@ export class CostMeter {
     await afterwards(world, id);
 
     const handle = world.client.workflow.getHandle(id);
-    const history = await handle.fetchHistory();
+    const history = withTimersFired(await handle.fetchHistory());
     const names = history.events?.map(({ eventType }) => eventName(eventType)) ?? [];
     const { raw } = await handle.describe();
     const queries = apiCalls.filter((rpc) => rpc === 'QueryWorkflow').length;
@@ -127,6 +127,29 @@ async function readCounter(address: string, name: string) {
 const labelOf = (labels: string, name: string) => new RegExp(`[{,]${name}="([^"]*)"`).exec(labels)?.[1] ?? '';
 
 const { History: Encoder } = temporal.api.history.v1;
+const { EVENT_TYPE_TIMER_FIRED } = temporal.api.enums.v1.EventType;
+
+/**
+ * A history as it would be had the timers of workflows fired: they follow the real time, and where the clock is set
+ * ahead, a bell is rung that ends the wait, and the timer is cancelled.
+ */
+function withTimersFired({ events }: History): History {
+  const fired: temporal.api.history.v1.IHistoryEvent[] = [];
+  let bell: number | undefined;
+  for (const event of events ?? []) {
+    const { timerId = null, startedEventId = null } = event.timerCanceledEventAttributes ?? {};
+    if (timerId !== null && bell !== undefined) {
+      const { eventId = null, eventTime = null, taskId = null } = fired[bell] ?? {};
+      const eventType = EVENT_TYPE_TIMER_FIRED;
+      fired[bell] = { eventId, eventTime, taskId, eventType, timerFiredEventAttributes: { timerId, startedEventId } };
+      bell = undefined;
+    } else {
+      if (event.workflowExecutionSignaledEventAttributes?.identity === CLOCK) bell = fired.length;
+      fired.push(event);
+    }
+  }
+  return { events: fired };
+}
 
 /** A process's name is its id and its host's: it says nothing about the payment. */
 const IDENTITY = '12345@a-machine';

@@ -3,7 +3,7 @@ import type { PaymentCost } from './cost-meter.js';
 import { costTables, expectedBudget, readBudgets, toBudget, WRITTEN_BY } from './cost-tables.js';
 
 const cost: PaymentCost = {
-  ...{ events: 17, workflowTasks: 2, actions: 8, historyBytes: 7_640, stateTransitions: 0 },
+  ...{ events: 17, workflowTasks: 2, actions: 8, historyBytes: 7_640, stateTransitions: 6 },
   ...{ providerCalls: 2, apiCalls: 2, workerCalls: 2, notifications: 1 },
 };
 const budget = toBudget(cost);
@@ -31,7 +31,7 @@ describe('the budget of a payment', () => {
 
   it('is read from the document as it is written there', () => {
     const budgets = new Map([
-      ['link, paid', { ...budget, stateTransitions: 6 }],
+      ['link, paid', { ...budget, stateTransitions: 4 }],
       ['payout, paid', budget],
     ]);
     const tables = costTables(budgets, new Map([['link, paid', 24]]));

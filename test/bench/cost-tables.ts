@@ -63,7 +63,6 @@ export function readBudgets(document: string): Budgets {
   );
 }
 
-const UNKNOWN = '?';
 const cellsOf = (line: string) =>
   line
     .split('|')
@@ -71,7 +70,6 @@ const cellsOf = (line: string) =>
     .map((cell) => cell.trim());
 
 function figureIn(cell: string | undefined): number {
-  if (cell === UNKNOWN) return 0;
   if (cell === undefined || !/^\d+$/.test(cell)) throw new Error(`${cell} is no figure of a budget`);
   return Number(cell);
 }
@@ -82,11 +80,9 @@ const RETENTION_HOURS = 30 * 24;
 
 /** The budgets as tables, with the bill that a million such payments a day make at Temporal Cloud. */
 export function costTables(budgets: Budgets, openHours: ReadonlyMap<string, number>): string {
-  const figure = (cost: PaymentCost, name: keyof PaymentCost) =>
-    name === 'stateTransitions' && cost[name] === 0 ? UNKNOWN : String(cost[name]);
   const costs = table(
     ['a payment', ...Object.values(COLUMNS)],
-    [...budgets].map(([name, cost]) => [name, ...FIGURES.map((one) => figure(cost, one))]),
+    [...budgets].map(([name, cost]) => [name, ...FIGURES.map((one) => String(cost[one]))]),
   );
   const bills = table(
     ['a million a day', 'actions a month', 'open for', 'actions', 'storage', 'plan', 'a month', '1,000 payments'],
