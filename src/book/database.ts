@@ -54,6 +54,10 @@ const STATEMENT_LIMIT_MS = 2_000;
 /** Connections that one process holds at most. */
 const MAX_CONNECTIONS = 10;
 
+/** In one message, before each transaction. Its limits end with it: with a pooler, a session isn't ours. */
+const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = ${STATEMENT_LIMIT_MS};
+  SET LOCAL idle_in_transaction_session_timeout = ${STATEMENT_LIMIT_MS}`;
+
 export class Database {
   readonly #pool: pg.Pool;
 
@@ -88,12 +92,7 @@ export class Database {
     let broken: Error | undefined;
     let isCommitting = false;
     try {
-      // The limits end with the transaction: with a pooler, a session isn't ours.
-      await query('BEGIN ISOLATION LEVEL READ COMMITTED');
-      await query(
-        `SELECT set_config('statement_timeout', '${STATEMENT_LIMIT_MS}', true),
-           set_config('idle_in_transaction_session_timeout', '${STATEMENT_LIMIT_MS}', true)`,
-      );
+      await answered(() => client.query(BEGIN), false);
       const result = await body(query);
       isCommitting = true;
       await query('COMMIT');
