@@ -130,7 +130,12 @@ async function wrongDays(query: Query): Promise<WrongSum[]> {
   });
 }
 
-const refundedSchema = z.object({ id: z.string(), collected: z.coerce.number(), counted: z.coerce.number() });
+const refundedSchema = z.object({
+  id: z.string(),
+  collected: z.coerce.number(),
+  counted: z.coerce.number(),
+  refunds: z.string(),
+});
 
 /**
  * The refunds of a collection take no more room than it has. One that an operator had sent again counts for each
@@ -139,13 +144,13 @@ const refundedSchema = z.object({ id: z.string(), collected: z.coerce.number(), 
 async function overRefunded(query: Query): Promise<WrongSum[]> {
   const rows = await query(
     `SELECT one.id, coalesce(one.amount_paid, one.amount) AS collected, sum(least(refund.refund_counts, refund.amount))
-         AS counted
+         AS counted, string_agg(concat_ws(' ', refund.id, refund.status, refund.final, refund.refund_counts), ', ') AS refunds
        FROM payments AS one JOIN payments AS refund ON refund.refund_of = one.id
       GROUP BY one.id HAVING sum(least(refund.refund_counts, refund.amount)) > coalesce(one.amount_paid, one.amount)`,
   );
   return rows.map((row) => {
-    const { id, collected, counted } = refundedSchema.parse(row);
-    const what = `its refunds count ${counted} XAF, and it has ${collected} XAF`;
+    const { id, collected, counted, refunds } = refundedSchema.parse(row);
+    const what = `its refunds count ${counted} XAF, and it has ${collected} XAF: ${refunds}`;
     return { invariant: 'overRefunded', about: id, what };
   });
 }
