@@ -15,8 +15,8 @@ import { someAtOnce } from '../support/some-at-once.js';
 import { type TemporalCommand, temporalCommands } from '../support/temporal-commands.js';
 
 /*
- * Every command of `temporal activity`, on the activities that send a payment, whose worker has died: before the request
- * went out, when it was about to, or when the provider had taken it.
+ * Every command of `temporal activity`, on the activities that send a payment, whose worker has died: before the
+ * request went out, when it was about to, or when the provider had taken it.
  */
 
 /** A number that stays PENDING until it is settled. */
