@@ -79,7 +79,7 @@ const feedRow = notificationId.extend({
 /** What happened this long before has an earlier place, whatever the clocks of processes say. */
 const PLACED_WITHIN_MS = HOUR_MS;
 
-/** SQL of a place before all that has happened since a time. By the time alone, all earlier events would be read, too. */
+/** SQL of a place before all that happened since a time. By the time alone, all earlier events would be read, too. */
 const placeBefore = (time: string) =>
   `coalesce((SELECT position FROM notifications WHERE position IS NOT NULL AND at < ${time} ORDER BY at DESC LIMIT 1), 0)`;
 

@@ -22,7 +22,7 @@ import { bellSignal, type PaymentInput } from './messages.js';
 /** The activity that sends a payment to the provider. */
 type Send = 'createLink' | 'requestOnPhone' | 'sendPayout';
 
-/** Time limit of a turn, with what it asks the provider and the turn after that, in ms. It gives up earlier by itself. */
+/** Time limit of a turn, what it asks the provider, and the turn after that, in ms. It gives up earlier by itself. */
 const TURN_MS = 60_000;
 
 /**
