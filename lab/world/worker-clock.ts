@@ -1,6 +1,7 @@
 import { setInterval as every } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { InternalConnectionOptionsSymbol } from '@temporalio/client/lib/connection.js';
+import { retryUntilClosed } from '../../src/temporal/connection.js';
 
 /** Between two looks at the server's time, in real ms. */
 const LOOK_MS = 100;
@@ -19,7 +20,12 @@ export class WorkerClock {
   ) {}
 
   static async on(address: string): Promise<WorkerClock> {
-    const options = { address, [InternalConnectionOptionsSymbol]: { supportsTestService: true } };
+    const options = {
+      address,
+      // A look that waits to be made again would otherwise be made on the closed connection, and end the process.
+      interceptors: retryUntilClosed(),
+      [InternalConnectionOptionsSymbol]: { supportsTestService: true },
+    };
     const connection = await Connection.connect(options);
     if (connection.testService === undefined) throw new Error('only the test server has a time of its own');
     const clock = new WorkerClock(connection, connection.testService);
