@@ -31,8 +31,9 @@ const unread = (id: string) => add({ fault: 'errorBeforeCommit', endpoint: 'tran
 /** A payment that the provider has taken without an answer, and doesn't list for ten minutes. */
 async function unanswered(path: 'payouts' | 'collections'): Promise<string> {
   const endpoint = path === 'payouts' ? 'payout' : 'direct-pay';
-  add({ fault: 'errorAfterCommit', endpoint });
-  add({ fault: 'listLag', endpoint, delayMs: 10 * MINUTE });
+  // Not once: all rules for a list apply to the first of the requests that are made together.
+  add({ fault: 'errorAfterCommit', endpoint, rate: 1 });
+  add({ fault: 'listLag', endpoint, delayMs: 10 * MINUTE, rate: 1 });
   const body = path === 'payouts' ? payout : { ...payout, method: 'direct' };
   const { id } = (await world.post(`/v1/${path}`, body)).body;
   await untilPhase(world, id, 'searching');
