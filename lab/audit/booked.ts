@@ -41,9 +41,9 @@ interface BookedNotification extends Pick<z.output<typeof notificationSchema>, '
 
 const countSchema = z.object({ paymentId: z.string(), count: z.coerce.number() });
 
-/** A sum of the book that isn't what its rows come to. */
+/** A day's total that isn't the sum over its payments. */
 export interface WrongSum {
-  readonly invariant: 'misbooked' | 'overRefunded';
+  readonly invariant: 'misbooked';
   readonly about: string;
   readonly what: string;
 }
@@ -87,7 +87,7 @@ export async function readBook(query: Query): Promise<BookAtEnd> {
       untaken: untaken.get(id) ?? 0,
     }),
     ids: rows.map(({ id }) => id),
-    wrongSums: [...(await wrongDays(query)), ...(await overRefunded(query))],
+    wrongSums: await wrongDays(query),
   };
 }
 
@@ -127,31 +127,6 @@ async function wrongDays(query: Query): Promise<WrongSum[]> {
     const { merchant, day, total, sum } = daySchema.parse(row);
     const what = `the total of ${day} is ${total} XAF, and its payments count ${sum} XAF`;
     return { invariant: 'misbooked', about: merchant, what };
-  });
-}
-
-const refundedSchema = z.object({
-  id: z.string(),
-  collected: z.coerce.number(),
-  counted: z.coerce.number(),
-  refunds: z.string(),
-});
-
-/**
- * The refunds of a collection take no more room than it has. One that an operator had sent again counts for each
- * request, whatever room there is.
- */
-async function overRefunded(query: Query): Promise<WrongSum[]> {
-  const rows = await query(
-    `SELECT one.id, coalesce(one.amount_paid, one.amount) AS collected, sum(least(refund.refund_counts, refund.amount))
-         AS counted, string_agg(concat_ws(' ', refund.id, refund.status, refund.final, refund.refund_counts), ', ') AS refunds
-       FROM payments AS one JOIN payments AS refund ON refund.refund_of = one.id
-      GROUP BY one.id HAVING sum(least(refund.refund_counts, refund.amount)) > coalesce(one.amount_paid, one.amount)`,
-  );
-  return rows.map((row) => {
-    const { id, collected, counted, refunds } = refundedSchema.parse(row);
-    const what = `its refunds count ${counted} XAF, and it has ${collected} XAF: ${refunds}`;
-    return { invariant: 'overRefunded', about: id, what };
   });
 }
 
