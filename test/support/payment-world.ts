@@ -5,7 +5,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { InterceptingCall, type Interceptor } from '@grpc/grpc-js';
 import { Client, Connection } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
-import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { DefaultLogger, NativeConnection, Runtime, type RuntimeOptions } from '@temporalio/worker';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
@@ -133,6 +132,14 @@ export interface WorldOptions {
 /** The identity of who rings what is due when the clock was set ahead, where a timer would have fired. */
 export const CLOCK = 'the clock of a test';
 
+/** Temporal's server, and the connections to it that a client and a worker use. */
+interface Connected {
+  /** `host:port` */
+  readonly address: string;
+  readonly connection: Connection;
+  readonly nativeConnection: NativeConnection;
+}
+
 /** A payment that is due is rung again after this. */
 const RUNG_EVERY_MS = 2_000;
 
@@ -160,7 +167,7 @@ export class PaymentWorld {
   private readonly workers = new Map<string, { readonly worker: PaymentWorker; readonly running: Promise<void> }>();
 
   private constructor(
-    readonly env: TestWorkflowEnvironment,
+    readonly env: Connected,
     readonly client: Client,
     readonly sandbox: Sandbox,
     private readonly clock: WorldClock,
@@ -250,7 +257,8 @@ export class PaymentWorld {
     const closing = [
       ...Object.values(clients).map(({ close }) => close),
       () => apiConnection?.close(),
-      () => env.teardown(),
+      () => env.connection.close(),
+      () => env.nativeConnection.close(),
       stopServer,
       () => made.drop(),
       () => clock.stop(),
@@ -629,13 +637,16 @@ async function startTemporal({ serverMetricsPort: metricsPort, databaseFile, dyn
     ...(metricsPort !== undefined && { metricsPort }),
     ...(dynamicConfig !== undefined && { dynamicConfig }),
   });
-  const env = await TestWorkflowEnvironment.createFromExistingServer({ address: server.address });
+  const { address } = server;
+  // What is still tried again when a suite ends would otherwise fail the next suite of its process.
+  const connection = await Connection.connect({ address, interceptors: retryUntilClosed() });
+  const env = { address, connection, nativeConnection: await NativeConnection.connect({ address }) };
   return { env, stopServer: () => server.stop() };
 }
 
 /** A connection of the API's own, on which each call, and each time that it is tried again, is told of. */
 async function observedConnection(
-  { address }: TestWorkflowEnvironment,
+  { address }: Connected,
   onCall: WorldOptions['onApiCall'],
 ): Promise<Connection | undefined> {
   if (onCall === undefined) return undefined;
