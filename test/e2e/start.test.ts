@@ -39,7 +39,7 @@ describe('start', () => {
     const { child, printed } = startToRun('build/cli/main.js', ['start'], env, folder);
     started.push(child);
     const text = await printed;
-    bookPort = Number(/\bBook +(\S+)/.exec(text)?.[1]?.match(/:(\d+)\/postgres$/)?.[1]);
+    bookPort = Number(/\bBook +(\S+)/.exec(text)?.[1]?.match(/:(\d+)\/book$/)?.[1]);
     return { child, printed: text };
   }
 

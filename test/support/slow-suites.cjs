@@ -10,6 +10,7 @@
 module.exports = [
   // Money.
   'workflows/temporal-actions',
+  'workflows/actions-in-doubt',
   'workflows/activity-actions',
   'lab/simulation/broken-rules',
   'lab/explore/mutants',
@@ -38,7 +39,6 @@ module.exports = [
   'workflows/restart',
   'workflows/missing-key',
   // As long as several others together: the last of these.
-  'workflows/actions-in-doubt',
   // What is around it.
   'hostile-requests',
   'browser/desk',
