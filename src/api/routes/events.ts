@@ -30,7 +30,7 @@ export const listEvents = authenticatedRoute({
   path: '/v1/events',
   summary: 'All your notification events, oldest first',
   description:
-    'Each notification is here once, with its `webhook-id`, some moments after it happened, whether or not it was delivered. Keep `nextCursor`: with it, you get what is new, and nothing twice.',
+    'Each notification is here once, with its `webhook-id`, some moments after it happened, whether or not it was delivered. Keep `nextCursor`: with it, you get what is new. After an accident of the database, events of the last hour may come once more, with the same `id`.',
   operationId: 'listEvents',
   tag: 'Notifications',
   responses: { 200: { description: 'A page of events.', schema: eventPageSchema } },
