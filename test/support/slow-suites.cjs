@@ -10,7 +10,6 @@
 module.exports = [
   // Money.
   'workflows/temporal-actions',
-  'workflows/actions-in-doubt',
   'workflows/activity-actions',
   'lab/simulation/broken-rules',
   'lab/explore/mutants',
@@ -94,4 +93,6 @@ module.exports = [
   'browser/checkout-access',
   'stack/temporal/bring-up-temporal',
   'stack/temporal/sdk-download',
+  // Money, too; it waits for five minutes, mostly.
+  'workflows/actions-in-doubt',
 ];
