@@ -28,14 +28,11 @@ const SKEW_MS = MINUTE_MS;
 const beatRow = z.object({ number: z.coerce.number() });
 
 /**
- * Remembers the book's number.
- *
- * @param before what was remembered when the number began to be read: meanwhile, another may have read a higher one
- * @returns whether it is lower than that
+ * Remembers the highest number that this process has read. Whoever reads one takes `book.seen` before: it is lower than
+ * that only when the book has gone back, whatever others read meanwhile.
  */
-function isLower(book: Book, before: Beat, number: number, now: number): boolean {
+function remember(book: Book, number: number, now: number): void {
   if (number >= book.seen.number) book.seen = { number, at: now };
-  return number < before.number;
 }
 
 /**
@@ -59,13 +56,14 @@ export async function beat(
     if (isKnown) {
       await recordGap(query, told.at, `the book has ${number} beats, and Temporal knows of ${told.number}`, now);
     }
-    const isLacking = isLower(book, seen, number, now);
+    remember(book, number, now);
+    const isLacking = number < seen.number;
     if (isLacking) await recordLacking(query, seen, number, now);
     const next = Math.max(number, told?.number ?? 0, seen.number) + 1;
     await query('UPDATE beats SET number = $1', [next]);
     return { number: next, at: now, hasGoneBack: isKnown || isLacking };
   });
-  isLower(book, seen, counted.number, now);
+  remember(book, counted.number, now);
   return counted;
 }
 
@@ -91,7 +89,9 @@ export async function hasBeaten(book: Book, since: number): Promise<boolean> {
   const [row] = await book.query('SELECT number, at BETWEEN $1 AND $2 AS is_recent FROM beats', [
     ...[new Date(since), new Date(now + SKEW_MS)],
   ]);
-  return !isLower(book, seen, beatRow.parse(row).number, now) && row?.isRecent === true;
+  const { number } = beatRow.parse(row);
+  remember(book, number, now);
+  return number >= seen.number && row?.isRecent === true;
 }
 
 /** Returns when the last beat was counted, in ms since the epoch. */
@@ -133,7 +133,8 @@ export async function isCompared(book: Book, query: Query, now: number): Promise
   const { seen } = book;
   const [row] = await query('SELECT number, at >= $1 AS is_recent FROM beats', [new Date(now - COMPARED_WITHIN_MS)]);
   const { number } = beatRow.parse(row);
-  if (isLower(book, seen, number, now)) await recordLacking(query, seen, number, now);
+  remember(book, number, now);
+  if (number < seen.number) await recordLacking(query, seen, number, now);
   return row?.isRecent === true;
 }
 
