@@ -252,20 +252,20 @@ async function readInbox(book: Book, query: Query, { id, kept, gapAt }: StateRow
     'SELECT id, at, sealed FROM inbox WHERE payment_id = $1 AND taken_in IS NULL ORDER BY id LIMIT $2',
     [id, MESSAGES_AT_ONCE],
   );
-  // A book that has gone back doesn't know all that has left.
-  const left =
-    rows.length > 0 &&
-    (mayLackLink(kept.state, gapAt) ||
-      (await mayHaveLeft(query, id)) ||
-      (await gapObjection(book, query, kept.state, undefined, now)) !== undefined);
-  const messages: { readonly number: number; readonly news: News }[] = [];
+  const messages: { readonly number: number; readonly at: number; readonly message: Message }[] = [];
   for (const row of rows) {
     const { id: number, at, sealed } = inboxRow.parse(row);
     const opened = await book.seals.open({ table: 'inbox', id }, sealed, sealedMessage);
     const message = await withPeople(query, opened.message, kept.state);
-    messages.push({ number, news: { event: toEvent(message, number, left), at: Math.min(at.getTime(), now) } });
+    messages.push({ number, at: Math.min(at.getTime(), now), message });
   }
-  return messages;
+  // A book that has gone back doesn't know all that has left.
+  const left =
+    messages.some(({ message: { kind } }) => kind === 'expire' || kind === 'rejectPayout') &&
+    (mayLackLink(kept.state, gapAt) ||
+      (await mayHaveLeft(query, id)) ||
+      (await gapObjection(book, query, kept.state, undefined, now)) !== undefined);
+  return messages.map(({ number, at, message }) => ({ number, news: { event: toEvent(message, number, left), at } }));
 }
 
 /** Says of whoever does a part of what takes two people which keys may be theirs, and whether they are new. */
@@ -284,7 +284,7 @@ async function withPeople(query: Query, message: Message, { createdAt }: Payment
   }
 }
 
-/** @param mayHaveBeenSent whether anything of the payment has left, or may have */
+/** @param mayHaveBeenSent whether anything of the payment has left, or may have: of interest to what ends it unsent */
 function toEvent(message: Message, request: number, mayHaveBeenSent: boolean): PaymentEvent {
   switch (message.kind) {
     case 'hint': {
